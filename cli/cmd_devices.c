@@ -393,7 +393,7 @@ static json_t *describe_memory(const json_t *group, const struct gs_settings *se
     if (!settings->pooled)
         return NULL;
     json_array_foreach(json_object_get(group, "devices"), i, d) bytes +=
-        gs_pool_room_of((uint64_t)json_integer_value(json_object_get(d, "memory_bytes")));
+        gs_pool_space_of((uint64_t)json_integer_value(json_object_get(d, "memory_bytes")));
     return json_pack("{s:I, s:I}", "bytes", (json_int_t)bytes, "of_the_host", (json_int_t)settings->pooled_host);
 }
 

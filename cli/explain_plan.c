@@ -113,7 +113,7 @@ static int find_turns(const struct gs_explain *e, struct gs_explain_launch *l, c
                                       .args = l->args,
                                       .mems = l->used,
                                       .devices = e->parts,
-                                      .room = {gs_pool_room_of(e->memory), e->memory / 4}};
+                                      .space = {gs_pool_space_of(e->memory), e->memory / 4}};
     return gs_turns_make(&l->turns, &in) == CL_OUT_OF_HOST_MEMORY ? -ENOMEM : 0;
 }
 

@@ -27,7 +27,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
 }
 
 /* Is there memory for the copy wherever some of it comes from? Made where there is none yet. */
-static bool has_room(const struct gs_mem *src, struct gs_range from, struct gs_mem *dst)
+static bool has_space(const struct gs_mem *src, struct gs_range from, struct gs_mem *dst)
 {
     cl_int err = CL_SUCCESS;
     for (uint64_t end; from.begin < from.end && !err; from.begin = end)
@@ -74,7 +74,7 @@ bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, 
     const bool may = gs_list_is_valid(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
                      !atomic_load(&cmd->ctx->user_events) && !gs_home_is_in_use(*from, *to) &&
                      gs_count_holders(from->m->root, from->r, MOST_PIECES + 1) <= MOST_PIECES &&
-                     has_room(from->m->root, from->r, to->m->root);
+                     has_space(from->m->root, from->r, to->m->root);
     if (may)
         err = copy_pieces(&h, from, to, &done, device);
     if (may && !err)

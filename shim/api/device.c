@@ -89,17 +89,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
 
 /* Applications keep the binaries of their programs under the names of device and driver (pyopencl, OpenCV, hashcat,
  * darktable). A binary made without gpusparc can't be split, so the application must look under another name. */
-static cl_int driver_version(cl_device_id device, size_t room, void *param_value, size_t *size_ret)
+static cl_int driver_version(cl_device_id device, size_t space, void *param_value, size_t *size_ret)
 {
     enum { MOST = 512 };
     static const char suffix[] = " gpusparc";
     char text[MOST];
     cl_int err = gs_real()->clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof text - sizeof suffix, text, NULL);
     if (err)
-        return gs_real()->clGetDeviceInfo(device, CL_DRIVER_VERSION, room, param_value, size_ret);
+        return gs_real()->clGetDeviceInfo(device, CL_DRIVER_VERSION, space, param_value, size_ret);
     text[sizeof text - sizeof suffix] = '\0';
     strcat(text, suffix);
-    return gs_query_value(text, strlen(text) + 1, room, param_value, size_ret);
+    return gs_query_value(text, strlen(text) + 1, space, param_value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name, size_t param_value_size,

@@ -80,13 +80,13 @@ static bool wanted_profiles(cl_event event)
 }
 
 /* Of a command in a pooled context, all of which are ours. */
-static cl_int pooled_time(struct gs_event *e, cl_profiling_info what, size_t room, void *value, size_t *size_ret)
+static cl_int pooled_time(struct gs_event *e, cl_profiling_info what, size_t space, void *value, size_t *size_ret)
 {
     cl_ulong t;
     const cl_int err = e->profiled ? recorded_time(e, what, &t) : CL_PROFILING_INFO_NOT_AVAILABLE;
     if (!err && what - CL_PROFILING_COMMAND_QUEUED > CL_PROFILING_COMMAND_COMPLETE - CL_PROFILING_COMMAND_QUEUED)
         return CL_INVALID_VALUE;
-    return err ? err : gs_query_value(&t, sizeof t, room, value, size_ret);
+    return err ? err : gs_query_value(&t, sizeof t, space, value, size_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info param_name,

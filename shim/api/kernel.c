@@ -93,7 +93,7 @@ static inline void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *
 }
 
 /* Where an argument's value goes. NULL: no memory. */
-static void *room_for(struct gs_arg *a, size_t size)
+static void *space_for(struct gs_arg *a, size_t size)
 {
     if (size <= sizeof a->word)
         return &a->word;
@@ -112,7 +112,7 @@ static void *room_for(struct gs_arg *a, size_t size)
 static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *value)
 {
     struct gs_arg *a = &k->args[i];
-    void *bytes = value ? room_for(a, size) : NULL;
+    void *bytes = value ? space_for(a, size) : NULL;
     if (value && !bytes)
         return false;
     a->bytes = bytes;

@@ -273,11 +273,11 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint nu
 }
 
 /* The binary of the first device alone, to where the application's only pointer says; null: nowhere. */
-static cl_int first_binary(const struct gs_program *p, cl_program program, size_t room, void *value, size_t *size_ret)
+static cl_int first_binary(const struct gs_program *p, cl_program program, size_t space, void *value, size_t *size_ret)
 {
     unsigned char *to = NULL, *binary = NULL;
     size_t bytes;
-    if (value && room < sizeof to)
+    if (value && space < sizeof to)
         return CL_INVALID_VALUE;
     if (size_ret)
         *size_ret = sizeof to;

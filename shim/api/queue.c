@@ -98,12 +98,12 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context contex
 
 /* The list with other bits for CL_QUEUE_PROPERTIES, in `out`; false where it has none to change or is too long. */
 static bool replace_properties(const cl_queue_properties *list, cl_command_queue_properties bits,
-                               cl_queue_properties *out, size_t room)
+                               cl_queue_properties *out, size_t space)
 {
     size_t n = 0;
     bool found = false;
     for (; list && list[n]; n += 2) {
-        if (n + 5 > room)
+        if (n + 5 > space)
             return false;
         out[n] = list[n];
         out[n + 1] = list[n] == CL_QUEUE_PROPERTIES ? bits : list[n + 1];

@@ -62,9 +62,9 @@ static inline void gs_set_error(cl_int *errcode_ret, cl_int err)
 }
 
 /* Answers a query with a value, as the specification wants: param_value may be NULL, too small is CL_INVALID_VALUE. */
-static inline cl_int gs_query_value(const void *value, size_t bytes, size_t room, void *param_value, size_t *size_ret)
+static inline cl_int gs_query_value(const void *value, size_t bytes, size_t space, void *param_value, size_t *size_ret)
 {
-    if (param_value && room < bytes)
+    if (param_value && space < bytes)
         return CL_INVALID_VALUE;
     if (param_value && bytes)
         memcpy(param_value, value, bytes);

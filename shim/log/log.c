@@ -172,10 +172,10 @@ static void gs_log_end(struct gs_log_call *c, const void *const *made, cl_int co
         snprintf(number, sizeof number, " (%d)", (int)code);
     snprintf(took, sizeof took, tenths < 1000 ? "%llu.%llu" : "%llu", tenths / 10, tenths % 10);
     snprintf(tail, sizeof tail, ") = %s%s%s, %s us\n", value, error_name(code), number, took);
-    const size_t room = LINE - strlen(tail) - 1;
-    if (c->n > room)
-        memcpy(c->text + room - 3, "...", 3);
-    c->n = c->n > room ? room : c->n;
+    const size_t space = LINE - strlen(tail) - 1;
+    if (c->n > space)
+        memcpy(c->text + space - 3, "...", 3);
+    c->n = c->n > space ? space : c->n;
     gs_log_add(c, "%s", tail);
     if (write(out, c->text, c->n) < 0 && atomic_exchange(&out, -1) > STDERR_FILENO)
         dprintf(STDERR_FILENO, "gpusparc: the log ends here, it can't be written: %s\n", strerror(errno));

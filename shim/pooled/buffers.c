@@ -76,7 +76,7 @@ cl_mem gs_pool_create_sub(struct gs_mem *parent, cl_mem_flags flags, const cl_bu
     return gs_pool_publish(handle, NULL, m, err, errcode_ret);
 }
 
-cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret)
+cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t space, void *value, size_t *size_ret)
 {
     const size_t size = m->size, origin = m->origin;
     const cl_mem of = m->root == m ? NULL : m->root->o.handle;
@@ -84,32 +84,32 @@ cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, v
     const void *host = given ? m->root->pool->host.base + origin : NULL;
     switch (what) {
     case CL_MEM_SIZE:
-        return gs_query_value(&size, sizeof size, room, value, size_ret);
+        return gs_query_value(&size, sizeof size, space, value, size_ret);
     case CL_MEM_OFFSET:
-        return gs_query_value(&origin, sizeof origin, room, value, size_ret);
+        return gs_query_value(&origin, sizeof origin, space, value, size_ret);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
-        return gs_query_value(&of, sizeof of, room, value, size_ret);
+        return gs_query_value(&of, sizeof of, space, value, size_ret);
     case CL_MEM_HOST_PTR:
-        return gs_query_value(&host, sizeof host, room, value, size_ret);
+        return gs_query_value(&host, sizeof host, space, value, size_ret);
     default:
         return GS_POOL_ASK;
     }
 }
 
-cl_int gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret)
+cl_int gs_pool_device_info(cl_device_info what, size_t space, void *value, size_t *size_ret)
 {
     const cl_ulong bytes = gs_pool_bytes(), nothing = 0;
     const cl_device_exec_capabilities kernels = CL_EXEC_KERNEL;
     switch (what) {
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return gs_query_value(&bytes, sizeof bytes, room, value, size_ret);
+        return gs_query_value(&bytes, sizeof bytes, space, value, size_ret);
     case CL_DEVICE_PIPE_SUPPORT: /* cl_bool */
-        return gs_query_value(&nothing, sizeof(cl_bool), room, value, size_ret);
+        return gs_query_value(&nothing, sizeof(cl_bool), space, value, size_ret);
     case CL_DEVICE_SVM_CAPABILITIES:
-        return gs_query_value(&nothing, sizeof(cl_device_svm_capabilities), room, value, size_ret);
+        return gs_query_value(&nothing, sizeof(cl_device_svm_capabilities), space, value, size_ret);
     case CL_DEVICE_EXECUTION_CAPABILITIES:
-        return gs_query_value(&kernels, sizeof kernels, room, value, size_ret);
+        return gs_query_value(&kernels, sizeof kernels, space, value, size_ret);
     default:
         return GS_POOL_ASK;
     }

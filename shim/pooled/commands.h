@@ -70,7 +70,7 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
 /* Fills a region of an image with the texel for the color. With the store locked. */
 cl_int gs_pool_fill_image(struct gs_pool_root *r, const struct gs_op *op, const void *color);
 /* The answer of clGetImageInfo. GS_POOL_ASK: the driver's stand-in has the same answer. */
-cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret);
+cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t space, void *value, size_t *size_ret);
 /* Hands out the stand-in, with record and bytes (root null: the parent's). After an error, or without m, frees all. */
 cl_mem gs_pool_publish(cl_mem handle, struct gs_pool_root *root, struct gs_mem *m, cl_int err, cl_int *errcode_ret);
 /* Sets the root's first bytes, from rows of the application's memory, perhaps the host place. Store not locked. */

@@ -124,7 +124,7 @@ cl_mem gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl
     return gs_pool_publish(handle, root, m, err, errcode_ret);
 }
 
-cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t room, void *value, size_t *size_ret)
+cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t space, void *value, size_t *size_ret)
 {
     const struct gs_pool_image *image = m->root->pool->image;
     const cl_image_desc *d = &image->desc;
@@ -142,7 +142,7 @@ cl_int gs_pool_image_info(const struct gs_mem *m, cl_image_info what, size_t roo
                    {CL_IMAGE_ARRAY_SIZE, is_layered(d->image_type) ? d->image_array_size : 0}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].what == what)
-            return gs_query_value(&numbers[i].number, sizeof numbers->number, room, value, size_ret);
+            return gs_query_value(&numbers[i].number, sizeof numbers->number, space, value, size_ret);
     return GS_POOL_ASK;
 }
 

@@ -146,8 +146,8 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .args = k->args,
                                       .mems = l->mems,
                                       .devices = gs_group()->n,
-                                      .room = gs_pool_room(),
-                                      .has_room = gs_pool_has_room() && !gs_scheduled()};
+                                      .space = gs_pool_space(),
+                                      .has_space = gs_pool_has_space() && !gs_scheduled()};
     err = gs_turns_make(&l->turns, &in);
     if (l->turns.n > 1)
         gs_report_split(k->kind->stats, l->turns.n, l->turns.dim, NULL);
@@ -202,15 +202,15 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     return NULL;
 }
 
-/* All windows of a turn must fit, within `room`. */
-static uint64_t spare_of(const struct gs_turn *t, uint64_t room)
+/* All windows of a turn must fit, within `space`. */
+static uint64_t spare_of(const struct gs_turn *t, uint64_t space)
 {
     uint64_t largest;
     const uint64_t taken = gs_turn_bytes(t, &largest);
     uint32_t n = 0;
     while (t->uses[n].root)
         n++;
-    return n && taken < room ? (room - taken) / n : 0;
+    return n && taken < space ? (space - taken) / n : 0;
 }
 
 /* Drops bytes that the turn overwrites unread. */
@@ -478,12 +478,12 @@ static cl_int plan(const struct gs_pool_launch *l, unsigned which, bool ahead, s
 {
     const struct gs_turns *t = &l->turns;
     const unsigned devices = gs_group()->n, each = (t->n + devices - 1) / devices;
-    const uint64_t room = gs_pool_room().all / (t->serial || each == 1 ? 1 : 2); /* of two rounds that are there */
+    const uint64_t space = gs_pool_space().all / (t->serial || each == 1 ? 1 : 2); /* of two rounds that are there */
     cl_int err = CL_SUCCESS;
     *round = (struct round){0};
     for (unsigned k = which; k < t->n && !err; k += t->serial ? t->n : each) {
         struct run *run = &round->runs[round->n++];
-        *run = (struct run){.turn = &t->v[k], .device = k / each, .ahead = ahead, .spare = spare_of(&t->v[k], room)};
+        *run = (struct run){.turn = &t->v[k], .device = k / each, .ahead = ahead, .spare = spare_of(&t->v[k], space)};
         run->taken = calloc(t->n_uses + 1, sizeof *run->taken);
         err = run->taken ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }

@@ -16,8 +16,8 @@ cl_mem gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl
 /* Answers that a stand-in can't give about its object, and that the first device gives for all devices or for missing
  * features. GS_POOL_ASK: the driver has the right answer. */
 enum { GS_POOL_ASK = 1 };
-cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t room, void *value, size_t *size_ret);
-cl_int gs_pool_device_info(cl_device_info what, size_t room, void *value, size_t *size_ret);
+cl_int gs_pool_mem_info(const struct gs_mem *m, cl_mem_info what, size_t space, void *value, size_t *size_ret);
+cl_int gs_pool_device_info(cl_device_info what, size_t space, void *value, size_t *size_ret);
 
 /* clFinish. */
 cl_int gs_pool_finish(cl_command_queue queue);

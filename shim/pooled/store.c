@@ -35,33 +35,33 @@ static cl_ulong device_number(unsigned device, cl_device_info what)
     return n;
 }
 
-static uint64_t room_of(unsigned device)
+static uint64_t space_of(unsigned device)
 {
-    return gs_pool_room_of(device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE));
+    return gs_pool_space_of(device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE));
 }
 
 uint64_t gs_pool_bytes(void)
 {
     uint64_t sum = gs_settings()->pooled_host;
     for (unsigned d = 0; d < gs_group()->n; d++)
-        sum += room_of(d);
+        sum += space_of(d);
     return sum;
 }
 
-struct gs_pool_room gs_pool_room(void)
+struct gs_pool_space gs_pool_space(void)
 {
-    struct gs_pool_room least = {UINT64_MAX, UINT64_MAX};
+    struct gs_pool_space least = {UINT64_MAX, UINT64_MAX};
     for (unsigned d = 0; d < gs_group()->n; d++) {
-        const uint64_t all = room_of(d), one = device_number(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+        const uint64_t all = space_of(d), one = device_number(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
         least.all = all < least.all ? all : least.all;
         least.one = one < least.one ? one : least.one;
     }
     return least;
 }
 
-bool gs_pool_has_room(void)
+bool gs_pool_has_space(void)
 {
-    return gs_group()->n == 1 && store.promised <= gs_pool_room().all;
+    return gs_group()->n == 1 && store.promised <= gs_pool_space().all;
 }
 
 struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err)
@@ -438,8 +438,9 @@ static cl_mem take_left(const struct gs_pool_root *r, unsigned device, uint64_t 
 {
     enum { SLACK = 16 };
     struct gs_pool_window **at = &store.left, *w;
-    while ((w = *at) != NULL && (w->root->ctx != r->ctx || w->root->image || w->device != device || w->bytes < *bytes ||
-                                 w->bytes - *bytes > *bytes / SLACK || store.used[device] + w->bytes > room_of(device)))
+    while ((w = *at) != NULL &&
+           (w->root->ctx != r->ctx || w->root->image || w->device != device || w->bytes < *bytes ||
+            w->bytes - *bytes > *bytes / SLACK || store.used[device] + w->bytes > space_of(device)))
         at = &w->next;
     if (!w || r->image)
         return NULL;
@@ -470,7 +471,7 @@ static struct gs_pool_window *add_window(struct gs_pool_root *r, unsigned device
     r->windows = w;
     store.used[device] += bytes;
     gs_memory_used(device, (int64_t)bytes);
-    gs_report_pool_holds(device, store.used[device], room_of(device));
+    gs_report_pool_holds(device, store.used[device], space_of(device));
     return w;
 }
 
@@ -489,10 +490,10 @@ static struct gs_pool_window *find_refuge(struct gs_pool_root *r, const struct g
         cl_int err;
         if (store.busy >> d & 1 || !may_be_made(d, pages))
             continue;
-        if (store.used[d] + n > room_of(d))
+        if (store.used[d] + n > space_of(d))
             leave_empty(d);
         cl_mem mem = take_left(r, d, &n);
-        if (!mem && store.used[d] + n <= room_of(d)) {
+        if (!mem && store.used[d] + n <= space_of(d)) {
             free_left(d);
             mem = allocate(r, d, n, &err);
         }
@@ -546,13 +547,13 @@ static cl_mem allocate_with_room(const struct gs_pool_root *r, unsigned device, 
                                  cl_int *err)
 {
     enum { FEW_TRIES = 5, MANY_TRIES = 2000 };
-    const uint64_t room = room_of(device);
+    const uint64_t space = space_of(device);
     free_left(device);
     for (;;) {
         struct gs_pool_window *old = oldest(device);
         cl_mem mem = NULL;
         *err = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-        if (store.used[device] + bytes <= room)
+        if (store.used[device] + bytes <= space)
             mem = allocate_patiently(r, device, bytes, old || !patient ? FEW_TRIES : MANY_TRIES, err);
         if (mem)
             return mem;
@@ -598,7 +599,7 @@ cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range
         there->used = store.round;
     else
         store.reserved[device] += pages->end - pages->begin;
-    while (!err && store.used[device] + store.reserved[device] > room_of(device) && (w = oldest(device)) != NULL)
+    while (!err && store.used[device] + store.reserved[device] > space_of(device) && (w = oldest(device)) != NULL)
         err = send_away(w);
     return err;
 }

@@ -63,7 +63,7 @@ cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *r
 cl_int gs_pool_transfers_end(void);
 
 /* ---- store.c, move.c: the functions block until the bytes are there. With the store locked, but for gs_pool_bytes,
- * gs_pool_has_room, gs_pool_root_new and gs_pool_lock ---- */
+ * gs_pool_has_space, gs_pool_root_new and gs_pool_lock ---- */
 
 struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */
@@ -104,8 +104,8 @@ struct gs_pool_root {
 /* The most bytes of all buffers, and of one: the sum of the devices' memories and of the host's that the user adds. */
 uint64_t gs_pool_bytes(void);
 
-/* Has the only device room for all present buffers? */
-bool gs_pool_has_room(void);
+/* Has the only device space for all present buffers? */
+bool gs_pool_has_space(void);
 
 /* A root of `size` bytes; given: null, or the application's memory for its host place. NULL with *err: no memory. */
 struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err);
@@ -113,8 +113,8 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
 void gs_pool_lock(void);
 void gs_pool_unlock(void);
 
-/* The room of the smallest device. */
-struct gs_pool_room gs_pool_room(void);
+/* The space on the smallest device. */
+struct gs_pool_space gs_pool_space(void);
 
 /* A window of the device that holds the range; null: none. */
 struct gs_pool_window *gs_pool_window_of(struct gs_pool_root *r, unsigned device, struct gs_range range);

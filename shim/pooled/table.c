@@ -11,12 +11,12 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
     return err ? err : own;
 }
 
-static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t room, void *value, size_t *size_ret)
+static cl_int CL_API_CALL image_info(cl_mem image, cl_image_info what, size_t space, void *value, size_t *size_ret)
 {
     const struct gs_mem *m = gs_find(GS_MEM, image);
     const cl_int err =
-        m && m->root->pool && m->image ? gs_pool_image_info(m, what, room, value, size_ret) : GS_POOL_ASK;
-    return err == GS_POOL_ASK ? below.clGetImageInfo(image, what, room, value, size_ret) : err;
+        m && m->root->pool && m->image ? gs_pool_image_info(m, what, space, value, size_ret) : GS_POOL_ASK;
+    return err == GS_POOL_ASK ? below.clGetImageInfo(image, what, space, value, size_ret) : err;
 }
 
 /* Shared virtual memory, pipes, and sharing with other libraries: older libraries have null entries, too. */

@@ -114,13 +114,13 @@ uint64_t gs_turn_bytes(const struct gs_turn *t, uint64_t *largest)
     return sum;
 }
 
-static bool fits(struct gs_turns *t, struct gs_pool_room room)
+static bool fits(struct gs_turns *t, struct gs_pool_space space)
 {
     t->bytes = 0;
     for (unsigned i = 0; i < t->n; i++) {
         uint64_t largest;
         const uint64_t n = gs_turn_bytes(&t->v[i], &largest);
-        if (n > room.all || largest > room.one)
+        if (n > space.all || largest > space.one)
             return false;
         t->bytes += n;
     }
@@ -166,7 +166,7 @@ static bool cut_to_fit(struct gs_turns *t, const struct gs_turns_input *in, unsi
     const uint64_t groups = gs_geometry_groups(in->launch, dim);
     for (uint64_t n = groups < in->devices ? groups : in->devices; n <= most && n <= groups; n *= 2) {
         *err = cut(t, in, dim, (unsigned)n, false);
-        if (*err || fits(t, in->room))
+        if (*err || fits(t, in->space))
             return !*err;
         gs_turns_free(t);
     }
@@ -225,13 +225,14 @@ static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
     const uint64_t bytes = best->bytes, groups = gs_geometry_groups(in->launch, best->dim);
     uint64_t n = best->n;
     int err = 0;
-    while (bytes > in->devices * in->room.all && bytes / n > in->room.all / 8 && 2 * n <= MOST_TURNS && 2 * n <= groups)
+    while (bytes > in->devices * in->space.all && bytes / n > in->space.all / 8 && 2 * n <= MOST_TURNS &&
+           2 * n <= groups)
         n *= 2;
     if (n == best->n)
         return 0;
     struct gs_turns t = {0};
     err = cut(&t, in, best->dim, (unsigned)n, false);
-    choose(best, &t, !err && fits(&t, in->room) && t.bytes - t.bytes / 8 <= bytes);
+    choose(best, &t, !err && fits(&t, in->space) && t.bytes - t.bytes / 8 <= bytes);
     return err;
 }
 
@@ -240,7 +241,7 @@ static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
 static void leave_as_it_is(struct gs_turns *t, const struct gs_turns_input *in)
 {
     struct gs_turn_use *u = t->v[0].uses;
-    while (u->root && u->root->size <= in->room.one)
+    while (u->root && u->root->size <= in->space.one)
         u++;
     t->whole = !u->root;
     for (u = t->v[0].uses; t->whole && u->root; u++)
@@ -256,13 +257,13 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in)
         err = cut_finer(out, in);
     if (!err && out->v)
         out->serial = meet(out);
-    if (!err && out->n == 1 && in->has_room)
+    if (!err && out->n == 1 && in->has_space)
         leave_as_it_is(out, in);
     if (err || (out->v && !out->serial))
         return err;
     /* a launch whose turns would run one after the other stays on one device, if it fits there */
     err = cut(&one, in, 0, 1, reason != NULL);
-    const bool fit = !err && fits(&one, in->room);
+    const bool fit = !err && fits(&one, in->space);
     choose(out, &one, fit);
     if (fit || !out->v)
         out->reason = reason ? reason : fit ? GS_R_IN_TURNS : GS_R_TOO_LARGE;

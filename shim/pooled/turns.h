@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch on pooled memory as turns: boxes of work-groups, each of which touches no more bytes than a device has room
+/* A launch on pooled memory as turns: boxes of work-groups, each of which touches no more bytes than a device has space
  * for. Pure: `gpusparc explain --memory` uses this too. */
 #ifndef GS_SHIM_POOLED_TURNS_H
 #define GS_SHIM_POOLED_TURNS_H
@@ -15,12 +15,12 @@ static inline struct gs_range gs_pool_pages(uint64_t size, struct gs_range range
 }
 
 /* The most bytes of all windows on any one device, and of one window there. */
-struct gs_pool_room {
+struct gs_pool_space {
     uint64_t all, one;
 };
 
-/* The room in a device's memory: the driver uses some memory itself. */
-static inline uint64_t gs_pool_room_of(uint64_t bytes)
+/* The space in a device's memory: the driver uses some memory itself. */
+static inline uint64_t gs_pool_space_of(uint64_t bytes)
 {
     return bytes - bytes / 16;
 }
@@ -62,8 +62,8 @@ struct gs_turns_input {
     const struct gs_arg *args;
     struct gs_mem *const *mems; /* by argument, or NULL */
     unsigned devices;
-    struct gs_pool_room room;
-    bool has_room; /* all buffers fit on the only device */
+    struct gs_pool_space space;
+    bool has_space; /* all buffers fit on the only device */
 };
 
 /* How many bytes the windows of a turn have in all, and the largest. */

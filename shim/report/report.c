@@ -92,13 +92,13 @@ void gs_report_later(enum gs_counter what, int more)
     atomic_fetch_add(&told.r.moves[what], (uint_fast64_t)more);
 }
 
-void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room)
+void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t space)
 {
     atomic_uint_fast64_t *held = &told.r.most_held[device];
     uint_fast64_t most = atomic_load(held);
     while (most < bytes && !atomic_compare_exchange_weak(held, &most, bytes)) {
     }
-    atomic_store(&told.r.room[device], room);
+    atomic_store(&told.r.space[device], space);
 }
 
 /* The first process with a kernel gets the file, the others one each. Errors are reported at the end. */

@@ -56,8 +56,8 @@ static inline void gs_report_moved(unsigned what, uint64_t bytes)
 /* So many programs more, or fewer. Any thread. */
 void gs_report_later(enum gs_counter what, int more);
 
-/* A device's windows of pooled memory have so many bytes now, of the `room` for windows. Any thread. */
-void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t room);
+/* A device's windows of pooled memory have so many bytes now, of the `space` for windows. Any thread. */
+void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t space);
 
 enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256, GS_REPORT_WAYS = 8 };
 
@@ -114,8 +114,8 @@ enum gs_phase { GS_PHASE_WRITE, GS_PHASE_KERNEL, GS_PHASE_MERGE, GS_PHASE_READ, 
 struct gs_report {
     struct gs_kernel_stats *kernels;
     struct gs_busy busy[GS_PATHS], phases[GS_PHASES];
-    atomic_uint_fast64_t moved[GS_COUNTED], moves[GS_COUNTED];            /* bytes, and number of transfers */
-    atomic_uint_fast64_t most_held[GS_MAX_DEVICES], room[GS_MAX_DEVICES]; /* of pooled memory */
+    atomic_uint_fast64_t moved[GS_COUNTED], moves[GS_COUNTED];             /* bytes, and number of transfers */
+    atomic_uint_fast64_t most_held[GS_MAX_DEVICES], space[GS_MAX_DEVICES]; /* of pooled memory */
 };
 
 /* The time of the device that was busy longest with the kernel. */

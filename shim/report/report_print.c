@@ -40,7 +40,7 @@ uint64_t gs_report_kernel_ns(const struct gs_kernel_stats *k)
 static unsigned count_pooled(const struct gs_report *r)
 {
     unsigned n = GS_MAX_DEVICES;
-    while (n && !r->room[n - 1])
+    while (n && !r->space[n - 1])
         n--;
     return n;
 }
@@ -76,7 +76,7 @@ static void print_pool(FILE *f, const struct gs_report *r)
         return;
     fputs("gpusparc: pooled memory, MiB at most of room:", f);
     for (unsigned d = 0; d < n; d++)
-        fprintf(f, "%s %.1f of %.1f", d ? "," : "", mib(r->most_held[d]), mib(r->room[d]));
+        fprintf(f, "%s %.1f of %.1f", d ? "," : "", mib(r->most_held[d]), mib(r->space[d]));
     fprintf(f, "; evicted: %llu windows, %.1f MiB to the host; brought to devices: %.1f MiB\n",
             (number)r->moves[GS_POOL_EVICTED], mib(r->moved[GS_POOL_EVICTED]), mib(r->moved[GS_POOL_BROUGHT]));
 }
@@ -156,7 +156,7 @@ static void write_pool(FILE *f, const struct gs_report *r)
         fprintf(f, "%s%llu", d ? ", " : "", (number)r->most_held[d]);
     fputs("], \"room\": [", f);
     for (unsigned d = 0; d < n; d++)
-        fprintf(f, "%s%llu", d ? ", " : "", (number)r->room[d]);
+        fprintf(f, "%s%llu", d ? ", " : "", (number)r->space[d]);
     fprintf(f, "], \"evictions\": %llu, \"evicted\": %llu, \"brought\": %llu, \"images_refused\": %llu},\n",
             (number)r->moves[GS_POOL_EVICTED], (number)r->moved[GS_POOL_EVICTED], (number)r->moved[GS_POOL_BROUGHT],
             (number)r->moves[GS_POOL_REFUSED]);

@@ -107,13 +107,13 @@ static int take_apart(const struct gs_mem *root, struct gs_sends *sends)
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send rest = sends->v[i];
         struct gs_rect *r = &sends->v[i].rect;
-        const uint64_t room = r->pitch - r->begin % r->pitch;
+        const uint64_t space = r->pitch - r->begin % r->pitch;
         if (r->rows == 1)
             continue;
-        if (r->width > room) {
-            rest.rect.begin += room;
-            rest.rect.width -= room;
-            r->width = room;
+        if (r->width > space) {
+            rest.rect.begin += space;
+            rest.rect.width -= space;
+            r->width = space;
         } else if ((r->begin / r->pitch + r->rows) * r->pitch > root->size) {
             rest.rect = gs_one_row(gs_rect_row(r, --r->rows));
         } else {
