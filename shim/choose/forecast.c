@@ -30,7 +30,7 @@ static int add_counted(struct gs_move *m,
 static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
 {
     struct gs_forecast *o = &t->forecast;
-    const struct gs_rangeset *wrote = &u->wrote[part];
+    const struct gs_rangeset *wrote = &u->will_write[part];
     struct gs_move already = {0};
     add_move(&t->all, gs_rangeset_bytes(&u->needs[part]), gs_rect_count(&u->needs[part], NULL));
     add_move(&t->all, gs_rangeset_bytes(wrote), gs_rect_count(wrote, wrote));

@@ -40,11 +40,11 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, l->job.place[p], &u->wrote[p]);
+            err = gs_wrote(u->root, l->job.place[p], &u->will_write[p]);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         for (unsigned p = 0; p < plan->n_parts; p++)
-            gs_traffic(u->root)->made += gs_rangeset_bytes(&u->wrote[p]);
+            gs_traffic(u->root)->made += gs_rangeset_bytes(&u->will_write[p]);
         if (u->writes == GS_COMPARED)
             gs_traffic(u->root)->made += u->window.end - u->window.begin;
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_IN_PLACE))
@@ -273,7 +273,7 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
         for (unsigned p = 0; p < plan->n_parts; p++) {
             if (l->job.place[p] == 0)
                 continue;
-            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &GS_ONE_RANGE(u->window) : &u->wrote[p];
+            const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &GS_ONE_RANGE(u->window) : &u->will_write[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
                 gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;
@@ -310,7 +310,7 @@ bool gs_plan_is_in_use(const struct gs_plan *plan)
         const bool all = gs_use_is_joined(u) || u->writes == GS_IN_PLACE || gs_settings()->verify;
         meets = all && gs_is_host_using(u->root, &GS_ONE_RANGE(u->window));
         for (unsigned p = 0; p < plan->n_parts && !meets; p++)
-            meets = gs_is_host_writing(u->root, &u->needs[p]) || gs_is_host_using(u->root, &u->wrote[p]);
+            meets = gs_is_host_writing(u->root, &u->needs[p]) || gs_is_host_using(u->root, &u->will_write[p]);
     }
     return meets;
 }

@@ -111,7 +111,7 @@ static uint64_t declared_to(const struct gs_plan *plan, const struct gs_use *u, 
     if (u->writes == GS_COMPARED)
         return byte >= u->window.begin && byte < u->window.end ? u->window.end : byte;
     for (unsigned p = 0; p < plan->n_parts; p++) {
-        const struct gs_rangeset *sets[] = {&u->wrote[p], &u->reduced[p]};
+        const struct gs_rangeset *sets[] = {&u->will_write[p], &u->reduced[p]};
         for (unsigned i = 0; i < 2; i++) {
             const size_t at = gs_rangeset_find(sets[i], byte);
             if (at < sets[i]->n && sets[i]->v[at].begin <= byte)

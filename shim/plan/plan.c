@@ -11,7 +11,7 @@ void gs_plan_free(struct gs_plan *plan)
     for (size_t u = 0; u < plan->n_uses; u++) {
         for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
             gs_rangeset_free(&plan->uses[u].needs[p]);
-            gs_rangeset_free(&plan->uses[u].wrote[p]);
+            gs_rangeset_free(&plan->uses[u].will_write[p]);
             gs_rangeset_free(&plan->uses[u].reduced[p]);
         }
     }
@@ -88,7 +88,7 @@ static uint64_t cost_of(const struct gs_plan *plan)
         const struct gs_use *u = &plan->uses[i];
         for (unsigned p = 0; p < plan->n_parts; p++) {
             cost += gs_rangeset_bytes(&u->needs[p]);
-            cost += cost_of_pieces(&u->needs[p]) + cost_of_pieces(&u->wrote[p]) + cost_of_pieces(&u->reduced[p]);
+            cost += cost_of_pieces(&u->needs[p]) + cost_of_pieces(&u->will_write[p]) + cost_of_pieces(&u->reduced[p]);
             cost += 2 * gs_rangeset_bytes(&u->reduced[p]);
         }
         if (u->writes == GS_COMPARED)
@@ -118,7 +118,7 @@ static bool is_neat(const struct gs_plan *plan)
         if (gs_use_is_joined(u))
             return false;
         for (unsigned p = 0; p < plan->n_parts; p++)
-            if (u->wrote[p].n > 2 || u->needs[p].n > 2)
+            if (u->will_write[p].n > 2 || u->needs[p].n > 2)
                 return false;
     }
     return true;
@@ -205,7 +205,7 @@ static enum against later(enum against a, enum against b)
 
 static enum against against_uses(const struct gs_plan *plan, const struct gs_plan_input *in)
 {
-    enum against found = plan->leaves ? BEYOND_END : NOTHING;
+    enum against found = plan->writes_beyond ? BEYOND_END : NOTHING;
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
         /* To tell the parts' texels apart takes copies of all the image: 2 GiB in 13.6 s took two H100s 23.4. */

@@ -22,8 +22,8 @@ struct gs_use {
     uint32_t arg;           /* the first of these arguments */
     struct gs_range window; /* of the root: the union of the arguments' windows */
     enum gs_write_class writes;
-    struct gs_rangeset needs[GS_MAX_DEVICES]; /* by part, in bytes of the root: valid before the part runs */
-    struct gs_rangeset wrote[GS_MAX_DEVICES]; /* by part: owned ranges (GS_DISJOINT, GS_REDUCED) */
+    struct gs_rangeset needs[GS_MAX_DEVICES];      /* by part, in bytes of the root: valid before the part runs */
+    struct gs_rangeset will_write[GS_MAX_DEVICES]; /* by part: owned after it (GS_DISJOINT, GS_REDUCED) */
     /* Atomics whose results nobody uses. */
     enum gs_atomic_op op;
     enum gs_atomic_type type;
@@ -40,8 +40,8 @@ static inline bool gs_use_is_joined(const struct gs_use *u)
 struct gs_plan {
     const char *reason; /* why the launch isn't split; NULL: it is */
     unsigned n_parts, dim;
-    bool reorders; /* the order of floating-point atomics differs from one device's */
-    bool leaves;   /* a part surely writes beyond a buffer's end, where one device has some room: not split */
+    bool reorders;      /* the order of floating-point atomics differs from one device's */
+    bool writes_beyond; /* a part surely writes beyond a buffer's end, where one device has some room: not split */
     struct gs_box box[GS_MAX_DEVICES]; /* in work-groups, or in work-items where the local size is NULL */
     struct gs_geometry launch;
     struct gs_use *uses;
@@ -78,7 +78,7 @@ static inline bool gs_reducible(const struct gs_arg_summary *arg)
     return arg->atomic > GS_ATOMIC_NONE && arg->atomic < GS_ATOMIC_OTHER && !arg->atomic_mixed;
 }
 
-/* Fills plan->uses, `reorders` and `leaves`, for a plan with known parts. -ENOMEM. */
+/* Fills plan->uses, `reorders` and `writes_beyond`, for a plan with known parts. -ENOMEM. */
 int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in);
 
 /* The largest w < below for which the kernel computes id / w and id % w in `dim`: neat cuts; 0: none. */

@@ -61,7 +61,7 @@ static int add_atomics(struct gs_use *u, unsigned part, const struct gs_mem *m, 
 static bool plainly_used(const struct gs_use *u, unsigned n_parts, const struct gs_rangeset *s)
 {
     for (unsigned p = 0; p < n_parts; p++)
-        if (gs_rangeset_overlap(&u->needs[p], s) || gs_rangeset_overlap(&u->wrote[p], s))
+        if (gs_rangeset_overlap(&u->needs[p], s) || gs_rangeset_overlap(&u->will_write[p], s))
             return true;
     return false;
 }
@@ -70,15 +70,15 @@ static bool plainly_used(const struct gs_use *u, unsigned n_parts, const struct 
 static bool apart(const struct gs_use *u, unsigned n_parts)
 {
     return !parts_meet(u->reduced, u->reduced, n_parts) && !parts_meet(u->reduced, u->needs, n_parts) &&
-           !parts_meet(u->reduced, u->wrote, n_parts);
+           !parts_meet(u->reduced, u->will_write, n_parts);
 }
 
-/* Then they are owned, and their old values needed. */
+/* Each part owns the bytes of its atomics, and needs their old values. */
 static int own(struct gs_use *u, unsigned n_parts)
 {
     int err = 0;
     for (unsigned p = 0; p < n_parts && !err; p++) {
-        err = gs_rangeset_add_set(&u->wrote[p], &u->reduced[p]);
+        err = gs_rangeset_add_set(&u->will_write[p], &u->reduced[p]);
         if (!err)
             err = gs_rangeset_add_set(&u->needs[p], &u->reduced[p]);
         gs_rangeset_clear(&u->reduced[p]);
@@ -107,7 +107,7 @@ static int coalesce(struct gs_use *u, unsigned n_parts, unsigned part)
 static int settle_atomics(struct gs_use *u, unsigned n_parts)
 {
     int err = 0;
-    u->clash = u->clash || u->writes == GS_COMPARED || parts_meet(u->wrote, u->wrote, n_parts);
+    u->clash = u->clash || u->writes == GS_COMPARED || parts_meet(u->will_write, u->will_write, n_parts);
     if (!u->clash && apart(u, n_parts))
         return own(u, n_parts);
     for (unsigned p = 0; p < n_parts && !u->clash; p++)
@@ -172,7 +172,7 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
         if (u->writes == GS_READ_ONLY)
             u->writes = GS_DISJOINT;
         err = gs_rangeset_add(&u->needs[part], all);
-        return err ? err : gs_rangeset_add(&u->wrote[part], all);
+        return err ? err : gs_rangeset_add(&u->will_write[part], all);
     }
     if (arg->atomic != GS_ATOMIC_NONE)
         return add_atomics(u, part, m, arg, a);
@@ -187,7 +187,7 @@ static int add_access(struct gs_use *u, unsigned part, bool whole_launch, const 
     }
     if (u->writes == GS_READ_ONLY)
         u->writes = GS_DISJOINT;
-    err = add_shifted(&u->wrote[part], &a->writes, m);
+    err = add_shifted(&u->will_write[part], &a->writes, m);
     /* bytes that a part may leave alone must be valid before */
     if (!err)
         err = gs_rangeset_remove_set(&a->writes, &a->overwrites);
@@ -200,25 +200,25 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
     int err = 0;
     if (u->op != GS_ATOMIC_NONE)
         return settle_atomics(u, n_parts);
-    if (u->writes == GS_DISJOINT && parts_meet(u->wrote, u->wrote, n_parts))
+    if (u->writes == GS_DISJOINT && parts_meet(u->will_write, u->will_write, n_parts))
         u->writes = GS_COMPARED;
     if (u->writes != GS_COMPARED)
         return 0;
     for (unsigned p = 0; p < n_parts && !err; p++) {
         gs_rangeset_clear(&u->needs[p]);
-        gs_rangeset_clear(&u->wrote[p]);
+        gs_rangeset_clear(&u->will_write[p]);
         err = gs_rangeset_add(&u->needs[p], u->window);
     }
     if (n_parts > 1 || err)
         return err;
     u->writes = GS_DISJOINT; /* there is nobody else */
-    return gs_rangeset_add(&u->wrote[0], u->window);
+    return gs_rangeset_add(&u->will_write[0], u->window);
 }
 
 bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use)
 {
     const struct gs_use *u = &plan->uses[use];
-    return u->writes == GS_DISJOINT && parts_meet(u->needs, u->wrote, plan->n_parts);
+    return u->writes == GS_DISJOINT && parts_meet(u->needs, u->will_write, plan->n_parts);
 }
 
 /* Nothing will have to be moved or merged, so that it doesn't matter who reads and writes which bytes. */
@@ -265,7 +265,7 @@ int gs_plan_find_uses(struct gs_plan *plan, const struct gs_plan_input *in)
         if (!all_in_place(in))
             err = gs_summary_eval(k, &plan->launch, &plan->box[p], values, access);
         for (uint32_t i = 0; i < k->n_args && !err; i++) {
-            plan->leaves |= access[i].leaves && !in->mems[i]->root->shared;
+            plan->writes_beyond |= access[i].leaves && !in->mems[i]->root->shared;
             if (in->mems[i])
                 err = add_access(use_of(plan, in->mems[i], i), p, plan->n_parts == 1, in->mems[i], &k->args[i],
                                  &access[i]);

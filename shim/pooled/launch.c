@@ -218,7 +218,7 @@ static cl_int forget(struct run *run, uint32_t i)
 {
     const struct gs_turn_use *u = &run->turn->uses[i];
     struct gs_rangeset bytes = {0};
-    cl_int err = gs_pool_error(gs_rangeset_rest(&u->wrote, &u->needs, &bytes));
+    cl_int err = gs_pool_error(gs_rangeset_rest(&u->will_write, &u->needs, &bytes));
     if (!err)
         err = gs_pool_invalidate(u->root->pool, &bytes);
     gs_rangeset_free(&bytes);
@@ -351,7 +351,7 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     }
     release_parts(l);
     for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
-        err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].wrote);
+        err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].will_write);
     return err;
 }
 
@@ -387,7 +387,7 @@ cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l)
     for (const struct gs_turn_use *u = l->turns.all; u->root && !err; u++) {
         struct gs_pool_root *r = u->root->pool;
         gs_rangeset_clear(&unread);
-        err = gs_rangeset_rest(&u->wrote, &r->wanted, &unread);
+        err = gs_rangeset_rest(&u->will_write, &r->wanted, &unread);
         if (!err)
             err = gs_rangeset_add_set(&r->overwritten, &unread);
         if (!err)
@@ -516,7 +516,7 @@ cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const vo
     struct round now = {0}, next = {0};
     cl_int err = CL_SUCCESS;
     for (const struct gs_turn_use *u = t->all; u->root && !err; u++)
-        err = gs_pool_invalidate(u->root->pool, &u->wrote);
+        err = gs_pool_invalidate(u->root->pool, &u->will_write);
     for (unsigned i = 0; i < rounds && !err; i++) {
         const bool more = !t->serial && i + 1 < rounds;
         cl_int ahead = CL_SUCCESS, ended;

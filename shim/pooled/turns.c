@@ -10,7 +10,7 @@ static void free_uses(struct gs_turn_use *uses, uint32_t n)
 {
     for (uint32_t i = 0; uses && i < n; i++) {
         gs_rangeset_free(&uses[i].needs);
-        gs_rangeset_free(&uses[i].wrote);
+        gs_rangeset_free(&uses[i].will_write);
     }
     free(uses);
 }
@@ -56,12 +56,12 @@ static int take_use(struct gs_turn *t, struct gs_use *from)
 {
     struct gs_turn_use *u = use_of(t, from->root);
     u->needs = from->needs[0];
-    u->wrote = from->wrote[0];
-    from->needs[0] = from->wrote[0] = (struct gs_rangeset){0};
+    u->will_write = from->will_write[0];
+    from->needs[0] = from->will_write[0] = (struct gs_rangeset){0};
     if (!from->clash)
         return 0;
     const int err = gs_rangeset_add(&u->needs, from->window);
-    return err ? err : gs_rangeset_add(&u->wrote, from->window);
+    return err ? err : gs_rangeset_add(&u->will_write, from->window);
 }
 
 static int find_uses(struct gs_turn *t, const struct gs_turns_input *in)
@@ -90,11 +90,11 @@ static int make_turn(struct gs_turn *t, const struct gs_turns_input *in, bool wh
         struct gs_turn_use *u = use_of(t, m->root);
         err = gs_rangeset_add(&u->needs, all);
         if (!err && whole && may_write(in, i))
-            err = gs_rangeset_add(&u->wrote, all);
+            err = gs_rangeset_add(&u->will_write, all);
     }
     for (struct gs_turn_use *u = t->uses; !err && u->root; u++) {
         span(&u->window, &u->needs);
-        span(&u->window, &u->wrote);
+        span(&u->window, &u->will_write);
         if (u->window.begin == u->window.end) /* a kernel may ask whether there is one */
             u->window = (struct gs_range){0, 1};
     }
@@ -154,8 +154,8 @@ static bool meet(const struct gs_turns *t)
     for (unsigned i = 0; i < t->n; i++)
         for (unsigned j = 0; j < t->n; j++)
             for (uint32_t u = 0; i != j && t->v[i].uses[u].root; u++)
-                if (gs_rangeset_overlap(&t->v[i].uses[u].wrote, &t->v[j].uses[u].wrote) ||
-                    gs_rangeset_overlap(&t->v[i].uses[u].wrote, &t->v[j].uses[u].needs))
+                if (gs_rangeset_overlap(&t->v[i].uses[u].will_write, &t->v[j].uses[u].will_write) ||
+                    gs_rangeset_overlap(&t->v[i].uses[u].will_write, &t->v[j].uses[u].needs))
                     return true;
     return false;
 }
@@ -283,10 +283,10 @@ static int join(struct gs_turns *t)
         for (unsigned i = 0; i < t->n && !err; i++) {
             err = gs_rangeset_add_set(&all->needs, &t->v[i].uses[u].needs);
             if (!err)
-                err = gs_rangeset_add_set(&all->wrote, &t->v[i].uses[u].wrote);
+                err = gs_rangeset_add_set(&all->will_write, &t->v[i].uses[u].will_write);
         }
         if (!err)
-            err = gs_rangeset_remove_set(&all->wrote, &all->needs);
+            err = gs_rangeset_remove_set(&all->will_write, &all->needs);
     }
     return err;
 }

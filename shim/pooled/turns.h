@@ -34,8 +34,8 @@ struct gs_pool_hidden {
 /* What a turn does to one root. */
 struct gs_turn_use {
     struct gs_mem *root;
-    struct gs_range window;          /* of the root: contains the sets; one byte if they are empty */
-    struct gs_rangeset needs, wrote; /* of the root: valid before the turn; valid in the window after */
+    struct gs_range window;               /* of the root: contains the sets; one byte if they are empty */
+    struct gs_rangeset needs, will_write; /* of the root: valid before the turn; valid in the window after */
 };
 
 struct gs_turn {

@@ -54,7 +54,7 @@ static void same_plans(const struct gs_plan *a, const struct gs_plan *b)
         assert_memory_equal(&a->uses[u].window, &b->uses[u].window, sizeof a->uses[u].window);
         for (unsigned p = 0; p < a->n_parts; p++) {
             same_sets(&a->uses[u].needs[p], &b->uses[u].needs[p]);
-            same_sets(&a->uses[u].wrote[p], &b->uses[u].wrote[p]);
+            same_sets(&a->uses[u].will_write[p], &b->uses[u].will_write[p]);
         }
     }
 }
@@ -96,7 +96,7 @@ static void offsets_and_values_tell_plans_apart(void **state)
         assert_non_null(remembered);
         assert_int_equal(gs_plan_make(&fresh, &in), 0);
         assert_null(fresh.reason);
-        assert_int_equal(fresh.uses[0].wrote[0].v[0].begin, 4 * (g.offset[0] + (uint64_t)n));
+        assert_int_equal(fresh.uses[0].will_write[0].v[0].begin, 4 * (g.offset[0] + (uint64_t)n));
         same_plans(remembered, &fresh);
         assert_int_equal(remembered->launch.offset[0], g.offset[0]);
         gs_plan_free(&fresh);
@@ -342,7 +342,7 @@ static bool knows(const struct gs_plan *plan, int64_t by)
     for (unsigned p = 0; p < plan->n_parts; p++) {
         const struct gs_use *u = &plan->uses[0];
         const uint64_t first = plan->box[p].begin[0] * 32 + (uint64_t)by, end = plan->box[p].end[0] * 32 + (uint64_t)by;
-        all = all && gs_rangeset_contains(&u->wrote[p], (struct gs_range){4 * first, 4 * end});
+        all = all && gs_rangeset_contains(&u->will_write[p], (struct gs_range){4 * first, 4 * end});
     }
     return all || plan->uses[0].writes == GS_COMPARED;
 }
@@ -424,7 +424,7 @@ static void no_part_is_empty(void **state)
         assert_null(plan.reason);
         for (unsigned p = 0; p < 3; p++) {
             assert_int_equal(plan.box[p].begin[0], at);
-            assert_int_equal(plan.uses[0].wrote[p].n, 1);
+            assert_int_equal(plan.uses[0].will_write[p].n, 1);
             assert_true(plan.box[p].end[0] > at);
             at = plan.box[p].end[0];
         }
