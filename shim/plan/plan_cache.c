@@ -4,7 +4,7 @@
 
 enum { PLANS = 16 };
 
-/* All that a plan is made from, as bytes. */
+/* All that a plan is made from, as bytes: whatever gs_plan_make reads must be here. */
 struct key {
     unsigned char *bytes; /* owned */
     size_t n, cap;
@@ -64,17 +64,18 @@ static void add_mem(struct key *k, struct gs_mem *const *mems, uint32_t i)
     add_number(k, m->size);
     add_number(k, root->size);
     add_number(k, root->image ? root->image->band_bytes : 0);
-    add_number(
-        k, (uint64_t)((m->image != NULL) | (root->image != NULL) << 1 | m->home_only << 2 | root->home_only << 3) |
-               (uint64_t)root->shared << 4 | (uint64_t)(root->mappings.writes > 0) << 5 | (uint64_t)root->is_svm << 6);
+    const bool is[] = {
+        m->image, root->image, m->home_only, root->home_only, root->shared, root->is_svm, root->mappings.writes > 0};
+    add(k, is, sizeof is);
 }
 
 static void add_arg(struct key *k, const struct gs_plan_input *in, uint32_t i, bool seen)
 {
     const struct gs_arg *a = &in->args[i];
     const bool is_object = in->mems[i];
-    add_number(k, a->size << 4 | (uint64_t)is_object << 3 | (uint64_t)a->is_mem << 2 | (uint64_t)a->is_svm << 1 |
-                      a->has_value);
+    const bool is[] = {is_object, a->is_mem, a->is_svm, a->has_value};
+    add_number(k, a->size);
+    add(k, is, sizeof is);
     if (is_object)
         add_mem(k, in->mems, i);
     else if (a->has_value && !(seen && in->kernel->args[i].kind == GS_ARG_VALUE))
@@ -118,8 +119,8 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
     k->n = 0;
     k->failed = false;
     add_number(k, (uintptr_t)in->kernel);
-    add_number(k, (uint64_t)in->n_parts << 32 | g->dims << 8 | (uint64_t)in->kernel->reorders << 3 |
-                      (uint64_t)g->null_local << 1 | in->may_reorder);
+    const unsigned numbers[] = {in->n_parts, g->dims, in->kernel->reorders, g->null_local, in->may_reorder};
+    add(k, numbers, sizeof numbers);
     add(k, g->offset, sizeof g->offset);
     add(k, g->global, sizeof g->global);
     add(k, g->local, sizeof g->local);
