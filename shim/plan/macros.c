@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The question is a program with a few kernels whose names are the answer, letters and numbers pasted together:
- * `#define A3 n` if the macro isn't defined, else `y`, or the value of a macro known to be a number. So nothing has to
- * run on the device. See prepare.h, section macros.c. */
+/* See prepare.h, section macros.c. To learn which macros the compiler predefines we build a program whose kernels'
+ * names spell the answer, so that nothing has to run: gpusparc_macros_0_3_y_n says that macro 0, known to be a number,
+ * is 3, macro 1 is defined, and macro 2 isn't. Told are names with their values: "A=3 B= C ". */
 #include "shim/plan/prepare.h"
 
 #include <ctype.h>

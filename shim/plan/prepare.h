@@ -75,8 +75,9 @@ void gs_dump_refused(struct gs_program *p, const char *driver_log);
 /* The driver's log of a program's build for a device, malloc'd; NULL: none. */
 char *gs_build_log(cl_program program, cl_device_id dev);
 
-/* ---- kinds.c: what all kernel objects of one name in a program share. An application may make a kernel object for
- * each launch; what is known from earlier ones holds for the next, and the driver isn't asked again ---- */
+/* ---- kinds.c: what all kernel objects of one name in a program share, and the ids of programs and kernels. A kernel
+ * object may be made for each launch; what is known from earlier ones holds for the next, and the driver isn't asked
+ * again ---- */
 
 /* The kind of that name; `handle` null: asks the driver for one. *new: made now. NULL: no memory. */
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new);
