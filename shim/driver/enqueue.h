@@ -95,12 +95,10 @@ static inline struct gs_op gs_op_copy(cl_mem src, cl_mem dst, size_t from, size_
 static inline struct gs_op gs_op_fill(cl_mem dst, size_t offset, size_t bytes, const void *pattern,
                                       size_t pattern_bytes)
 {
-    return (struct gs_op){.kind = GS_OP_FILL,
-                          .dst = dst,
-                          .to = {offset},
-                          .region = {bytes, 1, 1},
-                          .pattern = pattern,
-                          .pattern_bytes = pattern_bytes};
+    struct gs_op op = {.kind = GS_OP_FILL, .dst = dst, .to = {offset}, .region = {bytes, 1, 1}};
+    op.pattern = pattern;
+    op.pattern_bytes = pattern_bytes;
+    return op;
 }
 
 static inline struct gs_op gs_op_launch(cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global,
