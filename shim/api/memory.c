@@ -135,10 +135,9 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage2D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_row_pitch, void *host_ptr,
                                                 cl_int *errcode_ret)
 {
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
-                                .image_width = image_width,
-                                .image_height = image_height,
-                                .image_row_pitch = image_row_pitch};
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image_width};
+    desc.image_height = image_height;
+    desc.image_row_pitch = image_row_pitch;
     return gs_find(GS_CONTEXT, context)
                ? clCreateImage(context, flags, image_format, &desc, host_ptr, errcode_ret)
                : gs_real()->clCreateImage2D(context, flags, image_format, image_width, image_height, image_row_pitch,
@@ -150,12 +149,11 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateImage3D(cl_context context, cl_mem_flags
                                                 size_t image_height, size_t image_depth, size_t image_row_pitch,
                                                 size_t image_slice_pitch, void *host_ptr, cl_int *errcode_ret)
 {
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D,
-                                .image_width = image_width,
-                                .image_height = image_height,
-                                .image_depth = image_depth,
-                                .image_row_pitch = image_row_pitch,
-                                .image_slice_pitch = image_slice_pitch};
+    cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE3D, .image_width = image_width};
+    desc.image_height = image_height;
+    desc.image_depth = image_depth;
+    desc.image_row_pitch = image_row_pitch;
+    desc.image_slice_pitch = image_slice_pitch;
     return gs_find(GS_CONTEXT, context)
                ? clCreateImage(context, flags, image_format, &desc, host_ptr, errcode_ret)
                : gs_real()->clCreateImage3D(context, flags, image_format, image_width, image_height, image_depth,

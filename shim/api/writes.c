@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Transfers that the call carries through the ring; and writes to the GPU of a job that has one GPU, not the first: by
- * way of the first GPU the bytes would cross the link and then both GPUs, and need units of both (H200s: 14 ms for
- * 700 MB). */
+/* Transfers that the call carries through the ring; and writes to a job's one GPU, if that isn't the first: by way of
+ * the first GPU the bytes would cross the link and then both GPUs, and need units of both (H200s: 14 ms for 700 MB).
+ * Entered and left with the context locked, which is unlocked while the ring carries bytes. */
 #include "shim/api/transfer.h"
 #include "shim/choose/timing.h"
 
