@@ -70,17 +70,17 @@ static const char *early_reason(struct gs_launching *l, bool sound)
         (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
         return one_unit;
     if (!l->job.told)
-        l->cuts = gs_timing_of(l->k, l->size);
-    l->timing = gs_settings()->mode == GS_MODE_AUTO ? l->cuts : NULL;
-    if (l->cuts && !l->by_units)
-        gs_timing_await(l->cuts, &l->cmd);
+        l->choice.cuts = gs_timing_of(l->k, l->size);
+    l->choice.timing = gs_settings()->mode == GS_MODE_AUTO ? l->choice.cuts : NULL;
+    if (l->choice.cuts && !l->by_units)
+        gs_timing_await(l->choice.cuts, &l->cmd);
     /* A launch of several units has to be translated in any case. */
-    if (l->timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l)))
-        reason = gs_timing_prepare(l->timing, &l->cmd, l->k->program);
+    if (l->choice.timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l)))
+        reason = gs_timing_prepare(l->choice.timing, &l->cmd, l->k->program);
     if (reason)
         return reason;
     /* As long as all bytes are at home, nobody needs to know which arguments the kernel only reads. */
-    if (!l->timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
+    if (!l->choice.timing && is_tiny(l) && !atomic_load(&l->cmd.ctx->spread))
         return GS_R_FEW_GROUPS;
     l->summary = gs_prepare(l->k, true, &reason);
     if (!l->summary) {
@@ -114,8 +114,8 @@ static bool has_used_object(const struct gs_launching *l)
  * order counts, so nothing is measured. */
 static bool is_measured(const struct gs_launching *l)
 {
-    return l->timing && !has_used_object(l) && !atomic_load(&l->cmd.ctx->user_events) &&
-           (l->by_units || !gs_in_callback()) && gs_timing_measures(l->timing);
+    return l->choice.timing && !has_used_object(l) && !atomic_load(&l->cmd.ctx->user_events) &&
+           (l->by_units || !gs_in_callback()) && gs_timing_measures(l->choice.timing);
 }
 
 /* Plans the launch in parts. Makes buffers that can be shared one memory of all devices before. *plan is a copy: all
@@ -134,7 +134,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
                                .may_race = gs_settings()->allow_race,
                                .may_reorder = gs_settings()->allow_reorder,
                                .most_offset = gs_group()->most_offset};
-    if (l->cuts && gs_timing_cut(l->cuts, in.n_parts, &in.cut_dim, cut))
+    if (l->choice.cuts && gs_timing_cut(l->choice.cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
     const struct gs_plan *cached = gs_plan_cached(&l->k->kind->plans, &in);
     if (cached)
@@ -150,15 +150,15 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 /* Auto mode: should the launch be split? Where no bytes have to come home, a short kernel isn't even planned. */
 static void choose(struct gs_launching *l, struct gs_plan *plan)
 {
-    if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_may_plan(l->timing, true, &plan->reason))
+    if (!gs_forecast_gathers(l->mems, l->k->n_args) && !gs_timing_may_plan(l->choice.timing, true, &plan->reason))
         return;
-    l->trial.begun_ns = gs_thread_ns();
+    l->choice.trial.begun_ns = gs_thread_ns();
     make_plan(l, plan);
     if (plan->reason)
-        gs_timing_refused(l->timing);
+        gs_timing_refused(l->choice.timing);
     else
-        plan->reason = gs_timing_choose(l->timing, l->cmd.ctx, plan, &l->trial);
-    l->cmd.turns_back = l->trial.turns_back;
+        plan->reason = gs_timing_choose(l->choice.timing, l->cmd.ctx, plan, &l->choice.trial);
+    l->cmd.turns_back = l->choice.trial.turns_back;
 }
 
 /* Runs the launch whole on another device than home, as a plan of one part. False: impossible, nothing happened. */
@@ -166,7 +166,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
 {
     struct gs_plan plan = {0};
     bool went = false;
-    l->summary = l->translated;
+    l->summary = l->daemon.translated;
     l->job.n = 1;
     make_plan(l, &plan);
     if (!plan.reason)
@@ -237,17 +237,17 @@ static void find_plan(struct gs_launching *l, struct gs_plan *plan, bool held_up
 {
     if (!plan->reason)
         plan->reason = gs_given_up(l->cmd.ctx); /* since early_reason() looked */
-    if (l->timing)
-        gs_timing_enqueues(l->cmd.q, l->timing, bytes_to_read(l));
+    if (l->choice.timing)
+        gs_timing_enqueues(l->cmd.q, l->choice.timing, bytes_to_read(l));
     if (!plan->reason && held_up)
         plan->reason = GS_R_USER_EVENT;
     if (!plan->reason && gs_in_callback())
         plan->reason = GS_R_IN_CALLBACK;
     if (!plan->reason)
-        (l->timing ? choose : make_plan)(l, plan);
+        (l->choice.timing ? choose : make_plan)(l, plan);
     /* Multi mode, between devices that differ. */
-    if (!plan->reason && !l->timing && l->cuts)
-        gs_timing_split(l->cuts, plan, &l->trial);
+    if (!plan->reason && !l->choice.timing && l->choice.cuts)
+        gs_timing_split(l->choice.cuts, plan, &l->choice.trial);
 }
 
 static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event *event)
@@ -256,9 +256,9 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     bool went = false;
     const bool held_up = atomic_load(&l->cmd.ctx->user_events);
     find_plan(l, &plan, held_up);
-    const cl_int err = carry_out(l, &plan, l->translated && l->job.place[0] != 0 && !held_up, event, &went);
-    if (l->timing && !err)
-        gs_timing_enqueued(l->cmd.q, l->timing, went, l->k->kind->stats);
+    const cl_int err = carry_out(l, &plan, l->daemon.translated && l->job.place[0] != 0 && !held_up, event, &went);
+    if (l->choice.timing && !err)
+        gs_timing_enqueued(l->cmd.q, l->choice.timing, went, l->k->kind->stats);
     return err;
 }
 
@@ -266,7 +266,7 @@ static void find_places(struct gs_launching *l)
 {
     if (l->by_units) {
         gs_job_enter(l->cmd.ctx, false, &l->job);
-        l->put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
+        l->daemon.put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
         l->size = gs_size_find(l->k, &l->cmd.op);
         if (l->size)
             l->geometry = gs_op_geometry(&l->cmd.op);
@@ -311,10 +311,10 @@ static cl_int launch_looked_at(struct gs_launching *l)
         l->size = gs_size_of_launch(l->k, &l->cmd.op);
     const char *reason = early_reason(l, sound);
     if (l->by_units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
-        l->translated = gs_launch_translation(l);
+        l->daemon.translated = gs_launch_translation(l);
     if (find_mems(l)) {
         gs_queue_lock(l->cmd.q);
-        const struct gs_putting *putting = gs_put_for(l->by_units ? &l->put : NULL);
+        const struct gs_putting *putting = gs_put_for(l->by_units ? &l->daemon.put : NULL);
         err = launch_locked(l, reason, l->cmd.event);
         gs_put_for(putting);
         if (!err)

@@ -75,14 +75,18 @@ struct gs_launching {
     struct gs_mem **mems; /* by argument */
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
-    struct gs_timing *timing; /* of auto mode, or NULL */
-    struct gs_timing *cuts;   /* times that say where to cut: auto mode's (`timing`) or multi mode's; or NULL */
-    struct gs_trial trial;    /* of a split that auto mode has chosen, or multi mode may measure */
-    struct gs_putting put;    /* under a daemon: queue and job for commands of ours */
-    struct gs_job job;        /* where the launch may run; under a daemon also the chunks' size */
-    bool by_units;            /* there is a daemon */
-    struct gs_size *size;     /* null: the driver refuses the launch, or there was no memory */
-    const struct gs_kernel_summary *translated; /* for chunks, or for another device than home; or null */
+    struct gs_job job;            /* the devices on which the launch may run; under a daemon also the chunks' size */
+    struct gs_size *size;         /* null: the driver refuses the launch, or there was no memory */
+    struct {                      /* for auto mode to choose, and for multi mode to cut well and measure */
+        struct gs_timing *timing; /* of auto mode, or NULL */
+        struct gs_timing *cuts;   /* times that say where to cut: `timing`, or multi mode's; or NULL */
+        struct gs_trial trial;    /* of a split that auto mode has chosen, or multi mode may measure */
+    } choice;
+    bool by_units;                                  /* there is a daemon */
+    struct {                                        /* used only then */
+        struct gs_putting put;                      /* queue and job for commands of ours */
+        const struct gs_kernel_summary *translated; /* for chunks, or for another device than home; or null */
+    } daemon;
 };
 
 /* Carries out a launch of the kernel k, with one event. Takes the context's lock. Errors are the driver's. */

@@ -158,7 +158,7 @@ static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
 {
     const struct gs_events *ready = &s->ready[p];
     const cl_event *wait = ready->n ? ready->v : NULL;
-    const bool timed = !p && l->trial.measured && !l->by_units;
+    const bool timed = !p && l->choice.trial.measured && !l->by_units;
     const struct gs_kernel_run run = s->run[p];
     cl_int err;
     cl_command_queue queue = timed ? gs_queue_of_kind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
@@ -214,8 +214,9 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     }
     if (!err)
         err = record_writes(l, plan);
-    const struct gs_timed_launch timed = {
-        l->cuts, &l->trial, plan, l->put.spent, l->job.place, &s->asked, l->put.spent ? NULL : s->ran};
+    struct gs_taken *spent = l->daemon.put.spent;
+    const struct gs_timed_launch timed = {l->choice.cuts, &l->choice.trial,     plan, spent, l->job.place,
+                                          &s->asked,      spent ? NULL : s->ran};
     cl_event own;
     s->asked.idle = gs_events_ended(&l->cmd.before);
     s->asked.begin_ns += l->cmd.ctx->paths->making_ns;
@@ -223,7 +224,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
     if (err)
         return err;
-    if (l->put.spent || (l->trial.measured && !l->by_units))
+    if (spent || (l->choice.trial.measured && !l->by_units))
         gs_timing_learn(&timed, own);
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
@@ -319,7 +320,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
 {
     struct split s = {0};
     *went = false;
-    l->put.spent = l->by_units && l->trial.measured ? gs_taken_new() : NULL;
+    l->daemon.put.spent = l->by_units && l->choice.trial.measured ? gs_taken_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)
         err = run_parts(l, plan, &s, went);
@@ -335,8 +336,8 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
             write_off(l, plan, &s);
     }
     gs_scratch_give(l->cmd.ctx, !err);
-    gs_taken_drop(l->put.spent);
-    l->put.spent = NULL;
+    gs_taken_drop(l->daemon.put.spent);
+    l->daemon.put.spent = NULL;
     free_split(&s);
     return err;
 }

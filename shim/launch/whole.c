@@ -30,7 +30,7 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
  * kernel object, an argument or the first chunk. The caller then enqueues one unit: it works, or has the error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->translated};
+    struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->daemon.translated};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     cl_int err;
     for (unsigned d = 0; d < 3; d++)
@@ -76,9 +76,9 @@ cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_eve
     const struct gs_units one = {.n = 1,
                                  .enqueue = enqueue_whole,
                                  .work = (void *)(uintptr_t)l,
-                                 .spent = l->put.spent,
+                                 .spent = l->daemon.put.spent,
                                  .kernel = true,
-                                 .size = l->put.spent ? NULL : l->size}; /* null: this unit's own time is counted */
+                                 .size = l->daemon.put.spent ? NULL : l->size}; /* null: its own time is counted */
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     return gs_run_units(&to, &one, event);
 }
@@ -87,7 +87,7 @@ static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event
 {
     if (!l->by_units)
         return gs_enqueue(&l->cmd.op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
-    cl_int err = l->translated ? launch_chunks(l, n_wait, wait, event) : 1;
+    cl_int err = l->daemon.translated ? launch_chunks(l, n_wait, wait, event) : 1;
     return err <= 0 ? err : gs_launch_unit(l, n_wait, wait, event);
 }
 
@@ -152,7 +152,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     gs_events_free(&wait);
     if (err) /* measuring needs more of the driver than a plain launch, which may work, or has the same error */
         return gs_launch_single(l, event);
-    gs_timing_learn(&(struct gs_timed_launch){.t = l->timing}, ran);
+    gs_timing_learn(&(struct gs_timed_launch){.t = l->choice.timing}, ran);
     err = gs_finish_single(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, ran, 0, event);
     if (!err)
         record_home(l);
@@ -163,12 +163,12 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
 {
     static const unsigned home[GS_MAX_DEVICES];
     cl_event own;
-    l->put.spent = gs_taken_new();
+    struct gs_taken *spent = l->daemon.put.spent = gs_taken_new();
     const cl_int err = gs_launch_single(l, &own);
-    if (!err && l->put.spent)
-        gs_timing_learn(&(struct gs_timed_launch){.t = l->timing, .spent = l->put.spent, .place = home}, own);
-    gs_taken_drop(l->put.spent);
-    l->put.spent = NULL;
+    if (!err && spent)
+        gs_timing_learn(&(struct gs_timed_launch){.t = l->choice.timing, .spent = spent, .place = home}, own);
+    gs_taken_drop(spent);
+    l->daemon.put.spent = NULL;
     if (!err && event)
         *event = own;
     else if (!err)
