@@ -11,7 +11,7 @@
 #define GS_SHIM_PUT_PUT_H
 
 #include "shim/schedule/dispatch.h"
-#include "shim/put/op.h"
+#include "shim/put/cut.h"
 
 /* The queue and job for which this thread enqueues. */
 struct gs_putting {

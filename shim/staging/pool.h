@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "shim/put/op.h"
+#include "shim/put/cut.h"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif

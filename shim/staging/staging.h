@@ -8,7 +8,7 @@
 
 #include "shim/order/command.h"
 #include "shim/staging/pool.h"
-#include "shim/put/op.h"
+#include "shim/put/cut.h"
 
 /* ---- pieces.c: cuts transfers into pieces; pieces of several transfers take turns, so that all links are busy ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How a transfer is cut into pieces. No state; nothing blocks. */
-#ifndef GS_SHIM_PUT_OP_H
-#define GS_SHIM_PUT_OP_H
+/* How operations are cut into pieces, and launches into chunks. No state; nothing blocks. */
+#ifndef GS_SHIM_PUT_CUT_H
+#define GS_SHIM_PUT_CUT_H
 
 #include "shim/driver/enqueue.h"
 #include "translator/summary/summary.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "shim/put/op.h"
+#include "shim/put/cut.h"
 
 /* ---- boxes ---- */
 
