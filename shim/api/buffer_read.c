@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: reading buffers. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 #include "shim/report/report.h"
 #include "shim/choose/timing.h"
 

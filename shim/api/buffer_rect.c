@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: reading and writing rows of buffers. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 #include "shim/report/report.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,

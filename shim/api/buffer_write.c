@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: writing buffers. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 #include "shim/report/report.h"
 
 /* Writes a few bytes by the driver's own call, holding the link's unit only during the call: the bytes are on their way

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.2.3 and 5.2.4: copying and filling buffers. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 
 #include "common/lock/rank.h"
 #include "shim/transfer/transfer.h"

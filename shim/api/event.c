@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.11 to 5.14: events and profiles. An event that stands for several commands is a marker in
  * the application's queue; its type and times are put together from the commands' own. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 #include "shim/choose/timing.h"
 #include "shim/process/threads.h"
 #include "shim/report/report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.3: reading, writing, copying and filling images. Reads take rows of texels from where
  * they are valid (gs_read); all else works at home. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 #include "shim/report/report.h"
 
 static const size_t none[3];

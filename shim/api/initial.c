@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* With no lock held: calls and pieces wait. */
-#include "shim/api/transfer.h"
+#include "shim/api/initial.h"
+
+#include "shim/staging/staging.h"
 
 bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.9 and 5.10: kernels, their arguments and launches. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 
 #include "shim/order/completion.h"
 #include "shim/report/watch.h"

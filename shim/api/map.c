@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 #include "shim/choose/timing.h"
 #include "shim/report/watch.h"
 

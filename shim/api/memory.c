@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, sections 5.2, 5.3 and 5.5: memory objects, their making and their queries. The application's handle is
  * the driver's object on the first device; replicas come when they are needed. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
+#include "shim/api/initial.h"
 #include "shim/pooled/pooled.h"
 
 /* Flags that we don't tell the driver: bytes that the host may not touch go through its memory all the same, from

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads into the host's memory from wherever the bytes are valid. The context is locked within gs_read, from
  * gs_home_begin to gs_home_end, but for by_ring and by_calls while bytes move. */
-#include "shim/api/transfer.h"
+#include "shim/api/ring_use.h"
 
 #include "shim/order/completion.h"
 

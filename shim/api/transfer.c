@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Transfers as the application asks for them (but for reads and writes of a buffer's bytes): which bytes of each object
  * they read and change, and the way they go. */
-#include "shim/api/transfer.h"
+#include "shim/api/home.h"
 #include "shim/choose/timing.h"
 
 /* The bytes that a transfer reads or changes of an object, if it is ours. False: the driver knows what is wrong. */

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the entry points for reading, writing, copying and mapping share. */
-#ifndef GS_SHIM_API_TRANSFER_H
-#define GS_SHIM_API_TRANSFER_H
+/* What the entry points for reading, writing, copying and mapping share. A command is done at home in this order, from
+ * gs_home_begin to gs_home_end with the context's lock:
+ *
+ *   gs_home_begin -> gs_home_need, for each object -> gs_home_ready -> gs_home_run -> gs_home_wrote, for each
+ *   -> gs_home_end, or gs_home_end_and_wait
+ *
+ * gs_home_by_way goes from gs_home_need to the end; gs_home_transfer all the way. */
+#ifndef GS_SHIM_API_HOME_H
+#define GS_SHIM_API_HOME_H
 
 #include "shim/api/api.h"
 #include "shim/coherence/coherence.h"
@@ -16,8 +22,7 @@ static inline bool gs_transfer_is_direct(uint64_t bytes)
     return bytes <= 64 * 1024 && (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PLAIN);
 }
 
-/* A command on objects of ours, done at home. gs_home_begin locks the context; gs_home_need brings ranges home;
- * gs_home_run enqueues the command behind the list home.n, home.v; gs_home_wrote notes writes; gs_home_end unlocks */
+/* A command on objects of ours, done at home behind the list n, v. */
 struct gs_home {
     bool by_units;
     struct gs_putting put; /* the queue and job for units */
@@ -101,30 +106,6 @@ cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst,
  * first. True: enqueued, with *own. False: the caller writes to home. h has begun. */
 bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
 
-/* A read or write of a root through the ring, with a place for each stretch. */
-struct gs_ring_use {
-    struct gs_carry carried; /* first */
-    struct gs_host_use use;  /* of the call's own object, which holds its root */
-    struct gs_staged *v;
-    unsigned n;
-    struct gs_events ready; /* events to wait for, beside h's wait list; without a marker, all earlier commands */
-    cl_event marker; /* behind all earlier commands; or null. A call that needn't block has entered the ring instead */
-    bool times_link; /* the transfer's time is to tell of the link; not if a wait is in it */
-};
-
-/* gs_staging_may_carry has said yes: does the transfer go through the ring? If so, a blocking call has its marker,
- * since memory that the call reads may be written until then; another call has entered the ring. */
-bool gs_ring_prepare(struct gs_home *h, struct gs_ring_use *w);
-
-/* Around a transfer that the call carries (put/put.h), entered and left with the context locked, which is unlocked in
- * between: gs_carry_begin, and gs_carry_end with *own as the event. */
-void gs_home_carry_begin(struct gs_home *h, struct gs_ring_use *w);
-cl_int gs_home_carry_end(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended,
-                         cl_event *own);
-
-/* Carries the transfer through the ring as one command, *own. The context is unlocked meanwhile. */
-cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own);
-
 /* Reads r, bytes of m's root, from the places where they are valid, if the driver would accept the command. t: the
  * transfer if all bytes were at home. */
 cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t);
@@ -157,20 +138,5 @@ static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t b
 {
     return !m->image && bytes && offset <= m->size && bytes <= m->size - offset;
 }
-
-/* ---- initial.c: memory made with contents (CL_MEM_COPY_HOST_PTR) moves bytes without a command. A large buffer is
- * filled through the pinned ring, or under a daemon by units of the link, piece by piece; an image is one unit. The
- * call waits, as it waits for the driver's copy. ---- */
-
-/* Does memory with these flags go by units? */
-bool gs_initial_wanted(const struct gs_context *c, cl_mem_flags flags, const void *ptr);
-
-/* clCreateBuffer for such a buffer; *kept gains flags that the driver wasn't told. With no lock held. */
-cl_mem gs_initial_buffer(struct gs_context *c, cl_mem_flags flags, size_t size, void *ptr, cl_mem_flags *kept,
-                         cl_int *err);
-
-/* Around a call of the driver that makes memory with contents, as one unit. `wanted` false: no unit. */
-void gs_initial_begin(bool wanted, struct gs_unit *u);
-void gs_initial_end(struct gs_unit *u);
 
 #endif
