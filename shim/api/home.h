@@ -12,7 +12,7 @@
 #include "shim/api/api.h"
 #include "shim/coherence/coherence.h"
 
-/* In how many stretches, each in one place, the range's bytes lie; counts to `most`. */
+/* In how many extents, each in one place, the range's bytes lie; counts to `most`. */
 unsigned gs_count_holders(const struct gs_mem *root, struct gs_range r, unsigned most);
 
 /* Few bytes always go the driver's own way. */

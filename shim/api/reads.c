@@ -9,7 +9,7 @@ struct reading {
     struct gs_home h;
     struct gs_ring_use ring;
     const struct gs_staged *all; /* the transfer if all bytes were at home */
-    struct gs_extents s;         /* its stretches */
+    struct gs_extents s;         /* its extents */
     cl_command_queue queue[GS_MAX_DEVICES];
     struct gs_staged_ends ended;
 };
@@ -46,7 +46,7 @@ static cl_int find_places(struct reading *x)
     return err;
 }
 
-/* Reads each stretch by a non-blocking command. */
+/* Reads each extent by a non-blocking command. */
 static cl_int by_queue(struct reading *x, cl_event *own)
 {
     enum { MOST = sizeof x->ended.place / sizeof *x->ended.place };
@@ -75,7 +75,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     return err;
 }
 
-/* May each stretch be read by a blocking call? Such calls use the copy queues alone: another thread's commands come
+/* May each extent be read by a blocking call? Such calls use the copy queues alone: another thread's commands come
  * after the call, and further pieces would come after those. Sub-devices' images share a queue. */
 static bool may_call_each(const struct reading *x)
 {

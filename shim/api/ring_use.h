@@ -5,7 +5,7 @@
 
 #include "shim/api/home.h"
 
-/* A read or write of a root through the ring, with a place for each stretch. */
+/* A read or write of a root through the ring, with a place for each extent. */
 struct gs_ring_use {
     struct gs_carry carried; /* first */
     struct gs_host_use use;  /* of the call's own object, which holds its root */

@@ -108,8 +108,8 @@ cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
 
 /* ---- host.c: where bytes lie that the host reads or writes ---- */
 
-/* Cuts the transfer t, of the bytes r of a root (an image's bands), into stretches by the places that hold the bytes.
- * `ready` gains the events that the stretches must wait for. */
+/* Cuts the transfer t, of the bytes r of a root (an image's bands), into extents by the places that hold the bytes.
+ * `ready` gains the events that the extents must wait for. */
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
                       struct gs_extents *s, struct gs_events *ready);
 

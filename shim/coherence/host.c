@@ -34,7 +34,7 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t a
     return p;
 }
 
-/* Adds the part, to the last stretch if that lies in the same place. */
+/* Adds the part, to the last extent if that lies in the same place. */
 static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     struct gs_extents *s = w->s;
@@ -61,11 +61,11 @@ static cl_int walk(struct walk *w)
     return err;
 }
 
-/* Brings all home if there are too many stretches, such as columns on several devices. */
+/* Brings all home if there are too many extents, such as columns on several devices. */
 static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *ready)
 {
-    enum { MOST_STRETCHES = 64 };
-    if (w->root->image || w->s->n <= MOST_STRETCHES)
+    enum { MOST_EXTENTS = 64 };
+    if (w->root->image || w->s->n <= MOST_EXTENTS)
         return CL_SUCCESS;
     cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
     w->s->n = 0;

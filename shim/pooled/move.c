@@ -2,7 +2,7 @@
 /* Reads, writes, copies and fills of pooled buffers, each piece where it is, all pieces at once. */
 #include "shim/pooled/store.h"
 
-/* Many stretches are few bytes each: the driver takes them at once, the ring as a piece each. */
+/* Many extents are few bytes each: the driver takes them at once, the ring as a piece each. */
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)
 {
     enum { MOST_STRETCHES = 64 };
@@ -22,7 +22,7 @@ cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by
 struct reading {
     char *to;
     uint64_t at;
-    struct gs_extents stretches;
+    struct gs_extents extents;
 };
 
 static cl_int read_range(struct gs_pool_window *w, struct gs_range r, void *reading)
@@ -31,7 +31,7 @@ static cl_int read_range(struct gs_pool_window *w, struct gs_range r, void *read
     const struct gs_op read =
         gs_op_read(w->mem, r.begin - w->range.begin, r.end - r.begin, by->to + (r.begin - by->at));
     const struct gs_staged t = {.op = read, .place = w->device};
-    return gs_extents_add(&by->stretches, &t);
+    return gs_extents_add(&by->extents, &t);
 }
 
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring)
@@ -40,11 +40,11 @@ cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, boo
     struct reading reading = {to, bytes.begin, {0}};
     cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
     err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, read_range, &reading);
-    err = err ? err : gs_pool_carry(r->ctx, &reading.stretches, by_ring);
+    err = err ? err : gs_pool_carry(r->ctx, &reading.extents, by_ring);
     err = err ? err : gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
     for (size_t i = 0; i < here.n && !err; i++)
         memmove(to + (here.v[i].begin - bytes.begin), r->host.base + here.v[i].begin, here.v[i].end - here.v[i].begin);
-    gs_extents_free(&reading.stretches);
+    gs_extents_free(&reading.extents);
     gs_rangeset_free(&missing);
     gs_rangeset_free(&here);
     return err;
@@ -96,13 +96,12 @@ cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_
 }
 
 static cl_int put_range(struct gs_pool_window *w, struct gs_range r, const char *from, size_t pattern_bytes,
-                        struct gs_extents *stretches)
+                        struct gs_extents *extents)
 {
     const uint64_t at = r.begin - w->range.begin, n = r.end - r.begin;
     const struct gs_op fill = gs_op_fill(w->mem, at, n, from, pattern_bytes);
     const struct gs_staged write = {.op = gs_op_write(w->mem, at, n, from), .place = w->device};
-    const cl_int err =
-        pattern_bytes ? gs_pool_begin(w->root->ctx, w->device, &fill) : gs_extents_add(stretches, &write);
+    const cl_int err = pattern_bytes ? gs_pool_begin(w->root->ctx, w->device, &fill) : gs_extents_add(extents, &write);
     return err ? err : gs_pool_wrote(w, &GS_ONE_RANGE(r));
 }
 
@@ -116,7 +115,7 @@ static void put_host(char *to, uint64_t n, const char *from, size_t pattern_byte
 cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes, bool by_ring)
 {
     struct gs_rangeset left = {0}, here = {0};
-    struct gs_extents stretches = {0};
+    struct gs_extents extents = {0};
     const size_t moves = pattern_bytes ? 0 : 1;                      /* of each byte a byte of `from` */
     const bool whole = pattern_bytes && bytes.begin % pattern_bytes; /* of a sub-buffer; drivers wouldn't fill so */
     cl_int err = gs_pool_error(gs_rangeset_add(&left, bytes));
@@ -124,17 +123,17 @@ cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *fr
         gs_rangeset_clear(&here);
         err = gs_pool_error(gs_rangeset_common(&left, w->range, &here));
         for (size_t i = 0; i < here.n && !err; i++)
-            err = put_range(w, here.v[i], from + moves * (here.v[i].begin - bytes.begin), pattern_bytes, &stretches);
+            err = put_range(w, here.v[i], from + moves * (here.v[i].begin - bytes.begin), pattern_bytes, &extents);
         if (!err)
             err = gs_pool_error(gs_rangeset_remove_set(&left, &here));
     }
-    err = err ? err : gs_pool_carry(r->ctx, &stretches, by_ring);
+    err = err ? err : gs_pool_carry(r->ctx, &extents, by_ring);
     for (size_t i = 0; i < left.n && !err; i++)
         put_host(r->host.base + left.v[i].begin, left.v[i].end - left.v[i].begin,
                  from + moves * (left.v[i].begin - bytes.begin), pattern_bytes);
     if (!err)
         err = gs_pool_wrote_host(r, &left);
-    gs_extents_free(&stretches);
+    gs_extents_free(&extents);
     gs_rangeset_free(&left);
     gs_rangeset_free(&here);
     return err;
