@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The context is locked from gs_home_begin to gs_home_end, but while a call carries a transfer or goes to the driver.
- */
+/* The context is locked from gs_home_begin to gs_home_end, but while a call carries or calls the driver. */
 #include "shim/api/ring_use.h"
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"

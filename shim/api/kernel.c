@@ -76,8 +76,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     return err;
 }
 
-/* Notes that an integer argument has grown to twice its maximum: it may be a loop's bound, so launches too short to
- * look at may be long now. */
+/* Notes that an integer argument has grown to twice its maximum: as a loop's bound it may make short launches long. */
 static inline void note_rise(struct gs_kernel *k, struct gs_arg *a, const void *value)
 {
     uint64_t now = 0;

@@ -18,8 +18,7 @@ void gs_queue_free(struct gs_object *queue)
     free(q->list);
 }
 
-/* With --stats every launch's device time is wanted, so the driver's queue has profiles even if the application's has
- * not. */
+/* With --stats every launch's device time is wanted, so the driver's queue has profiles in any case. */
 static cl_command_queue_properties with_profiles(cl_command_queue_properties p)
 {
     return gs_report_wants_times() ? p | CL_QUEUE_PROFILING_ENABLE : p;

@@ -115,8 +115,7 @@ static bool is_due_again(const struct gs_history *h)
     return h->failures && h->launches >= h->retry_at;
 }
 
-/* The least share of one device's time that n devices may be hoped to take: least_part at least, as if alike at
- * most. */
+/* The least share of one device's time that n devices may take: least_part at least, as if alike at most. */
 static double hoped_share(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     return gs_max(least_part(h), gs_min(least_share(h, m, n), 1.0 / n));

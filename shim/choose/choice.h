@@ -277,8 +277,7 @@ bool gs_choice_not_measured(const struct gs_history *h);
 bool gs_choice_known(const struct gs_history *h, const struct gs_machine *m, unsigned n);
 
 /* Derives h, a size of which nothing is known, from `of`, a size of the same kernel; h has `ratio` times as many
- * work-groups. Times in proportion, until measured. Only for ratios from a half to two: times aren't quite in
- * proportion. */
+ * work-groups. Times in proportion, until measured. Only for ratios from a half to two: times aren't quite so. */
 void gs_choice_learn_size(struct gs_history *h, const struct gs_history *of, double ratio);
 
 /* Should this launch on one device be measured? Only if it may be long enough to gain. `affordable`: measuring costs

@@ -27,8 +27,7 @@ static bool is_new(const struct gs_timing *t)
 }
 
 /* Are splits under way whose times aren't known, so that more splits may be a loss? The first ones; or, where devices
- * differ, one that is to show whether the cut is right. Splits that say nothing (windows were opened) aren't
- * awaited. */
+ * differ, one that is to show whether the cut is right. Not such as say nothing (windows were opened). */
 static bool splits_unheard(const struct gs_timing *t)
 {
     const struct gs_balance *b = &t->h.balance;

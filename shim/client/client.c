@@ -20,8 +20,7 @@ GS_RANKED(search.lock, GS_RANK_DAEMON_SEARCH);
 
 /* ---- joining ---- */
 
-/* --task-required: ends a process that can't be a task; by _exit, since the application's handlers might wait for
- * us. */
+/* --task-required: ends a process that can't be a task; by _exit, as the application's handlers may wait for us. */
 static void end_unless_optional(void)
 {
     if (gs_settings()->task_required)

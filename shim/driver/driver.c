@@ -70,8 +70,7 @@ bool gs_driver_extends(cl_device_id dev, const char *extension)
 }
 
 /* The table by which the loader finds the driver's functions: the first member of each of the driver's objects
- * (cl_khr_icd). Null: no such extension, or the loader makes the tables (cl_khr_icd 2.0), with its own functions for
- * missing ones. */
+ * (cl_khr_icd). Null: no such extension, or the loader makes the tables (cl_khr_icd 2.0), with functions of its own. */
 static const struct _cl_icd_dispatch *table_of(cl_platform_id platform)
 {
     static const size_t made_by_loader = 0x4f50454e434c3331; /* CL_ICD2_TAG_KHR */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program's states, by p->lock: nothing; translated (summary); prepared (compiled, or found not worth compiling).
- * From any of these `refusal` may follow, from which only a new build leads back. preparing: a thread of ours is at
- * it. */
+ * From any of these `refusal` may follow, from which only a new build leads back. preparing: by a thread of ours. */
 #include "shim/plan/prepare.h"
 
 #include <limits.h>

@@ -76,8 +76,7 @@ void gs_dump_refused(struct gs_program *p, const char *driver_log);
 char *gs_build_log(cl_program program, cl_device_id dev);
 
 /* ---- kinds.c: what all kernel objects of one name in a program share, and the ids of programs and kernels. A kernel
- * object may be made for each launch; what is known from earlier ones holds for the next, and the driver isn't asked
- * again ---- */
+ * object may be made for each launch; the driver is asked but once ---- */
 
 /* The kind of that name; `handle` null: asks the driver for one. *new: made now. NULL: no memory. */
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new);

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 /* Threads that compile quietly. Usually none: then an application's rand() goes to the C library's by one look at this.
- * To look for the thread's own took as long as half of a rand(), and Rodinia's pathfinder calls it 100 million times.
- */
+ * The thread's own would take as long as half of a rand(), which Rodinia's pathfinder calls 100 million times. */
 static atomic_uint random_own;
 
 static _Thread_local struct {

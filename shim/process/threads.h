@@ -37,8 +37,7 @@ void gs_threads_compile_by_own(void *(*run)(void *), void *arg);
 bool gs_threads_build(bool *counted);
 void gs_threads_built(bool counted);
 
-/* gs_threads_enter for a thread that others wait for while inside the driver: let in while they are. False: the driver
- * is closed. */
+/* gs_threads_enter for a thread that others wait for while inside the driver: let in while they are. False: closed. */
 bool gs_threads_serve(void);
 void gs_threads_served(void);
 

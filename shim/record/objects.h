@@ -279,8 +279,7 @@ void gs_insert(struct gs_object *o, enum gs_type type, void *handle, struct gs_c
 /* The application retains. Returns the record if the last reference was released before, and others kept it. */
 struct gs_object *gs_retain(enum gs_type type, const void *handle);
 
-/* The application releases. Returns the record with its last reference (the caller calls the driver, then gs_drop()),
- * else null. */
+/* The application releases. Returns the record with its last reference (call the driver, then gs_drop()), else null. */
 struct gs_object *gs_release(enum gs_type type, const void *handle);
 
 void gs_hold(struct gs_object *o);

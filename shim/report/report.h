@@ -106,8 +106,7 @@ void gs_report_command(const struct gs_ran *ran);
 /* A launch was checked by --verify: right, or different from one device's. */
 void gs_report_verified(struct gs_kernel_stats *k, bool right);
 
-/* ---- report_print.c: what --stats prints; with the lock of report.c held, if it can be had at the process's end ----
- */
+/* ---- report_print.c: what --stats prints; with report.c's lock, if it can be had at the process's end ---- */
 
 /* Phases of the application's work: between its memory and the devices, and on the devices. */
 enum gs_phase { GS_PHASE_WRITE, GS_PHASE_KERNEL, GS_PHASE_MERGE, GS_PHASE_READ, GS_PHASES };

@@ -260,8 +260,7 @@ static cl_int run_apart(const struct gs_destination *to, const struct gs_units *
     return err;
 }
 
-/* A launch that joins h's unit, the last one if `full`. The last one's event, or a marker, tells of the unit's end; the
- * others need none. */
+/* A launch that joins h's unit, the last one if `full`. The last one's event, or a marker, tells of the unit's end. */
 static cl_int run_joined(struct gs_deferred *h, const struct gs_destination *to, const struct gs_units *units,
                          bool full, cl_event *end)
 {

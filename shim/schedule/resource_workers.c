@@ -323,8 +323,7 @@ void gs_worker_take(struct gs_deferred *h)
     pthread_mutex_lock(&l->lock);
     const bool started = start(l);
     pthread_mutex_unlock(&l->lock);
-    if (!started) { /* no room for a thread in this process: commands go without a schedule, and wait within the queue
-                     */
+    if (!started) { /* no thread can be had: commands go without a schedule, and wait within the queue */
         gs_debug("no thread could be started to schedule commands");
         h->ready_at = h->ready_at ? h->ready_at : 1;
     }

@@ -121,8 +121,7 @@ static void *copy_jobs(void *arg)
     return NULL;
 }
 
-/* Shares of whole pages or rows: one for each thread and for the thread that waits; in fresh memory for each huge page.
- */
+/* Shares of whole pages or rows: one for each thread and for who waits; in fresh memory for each huge page. */
 static void cut(const struct gs_pool *p, struct gs_copy_job *job)
 {
     enum { PAGE_BYTES = 4096 };

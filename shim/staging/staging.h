@@ -61,8 +61,7 @@ struct gs_staged gs_pieces_take(struct gs_pieces *turns);
 /* ---- the ring ---- */
 
 /* May a call carry a transfer of so many bytes through the ring? The first large transfers go without, until they pay
- * for making a ring. Not while a user event is open, as the call might wait for a later command. Context's lock
- * held. */
+ * for making a ring. Not while a user event is open: the call might wait for a later command. The lock is held. */
 bool gs_staging_may_carry(struct gs_context *ctx, const void *ptr, uint64_t bytes);
 /* The same for filling a new buffer, which no user event can hold up. */
 bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes);
