@@ -126,14 +126,11 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
     for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
         if (l->mems[i])
             gs_share_now(l->mems[i]->root);
-    struct gs_plan_input in = {.kernel = l->summary,
-                               .launch = &l->geometry,
-                               .args = l->k->args,
-                               .mems = l->mems,
-                               .n_parts = l->job.n,
-                               .may_race = gs_settings()->allow_race,
-                               .may_reorder = gs_settings()->allow_reorder,
-                               .most_offset = gs_group()->most_offset};
+    struct gs_plan_input in = {.kernel = l->summary, .launch = &l->geometry, .args = l->k->args, .mems = l->mems};
+    in.n_parts = l->job.n;
+    in.may_race = gs_settings()->allow_race;
+    in.may_reorder = gs_settings()->allow_reorder;
+    in.most_offset = gs_group()->most_offset;
     if (l->choice.cuts && gs_timing_cut(l->choice.cuts, in.n_parts, &in.cut_dim, cut))
         in.cut = cut;
     const struct gs_plan *cached = gs_plan_cached(&l->k->kind->plans, &in);

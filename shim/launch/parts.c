@@ -96,12 +96,9 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
 {
     cl_int err;
     struct gs_kernel_run *run = &s->run[p];
-    *run = (struct gs_kernel_run){.k = l->k,
-                                  .size = l->size,
-                                  .place = l->job.place[p],
-                                  .geometry = l->geometry,
-                                  .summary = l->summary,
-                                  .cut = {.whole = plan->box[p], .n = 1}};
+    *run = (struct gs_kernel_run){.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->summary};
+    run->place = l->job.place[p];
+    run->cut = (struct gs_cut){.whole = plan->box[p], .n = 1};
     if (l->by_units)
         gs_kernel_cut(run, &l->job, &plan->box[p]);
     run->kernel = gs_spare_kernel(l->k, run->place, &err);

@@ -127,15 +127,12 @@ static struct kernel_work *make_work(const struct gs_kernel_run *run, cl_int *er
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end)
 {
     struct kernel_work one = {.run = *run};
-    struct gs_units units = {.n = run->cut.n,
-                             .enqueue = enqueue_work,
-                             .work = &one,
-                             .spent = gs_put_now() ? gs_put_now()->spent : NULL,
-                             .kernel = true,
-                             .place = run->place,
-                             .size = run->size,
-                             .factor = run->factor,
-                             .groups = gs_box_groups(&run->cut.whole)};
+    struct gs_units units = {.n = run->cut.n, .enqueue = enqueue_work, .work = &one, .kernel = true};
+    units.spent = gs_put_now() ? gs_put_now()->spent : NULL;
+    units.place = run->place;
+    units.size = run->size;
+    units.factor = run->factor;
+    units.groups = gs_box_groups(&run->cut.whole);
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         units.work = make_work(run, &err);
