@@ -72,7 +72,7 @@ void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 {
     if (!h->err && m)
-        h->err = gs_require_range(&h->cmd, m->root, 0, of_root, &h->extra);
+        h->err = gs_require_home(&h->cmd, m->root, of_root, &h->extra);
 }
 
 cl_int gs_home_ready(struct gs_home *h)

@@ -307,11 +307,10 @@ void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root, const struct 
     gs_events_free(&done);
 }
 
-cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
-                        struct gs_events *done)
+cl_int gs_require_home(struct gs_command *cmd, struct gs_mem *root, struct gs_range want, struct gs_events *done)
 {
     const struct gs_rangeset set = {.v = &want, .n = want.begin < want.end};
-    const struct gs_need w = {place, -1, &set, done};
+    const struct gs_need w = {0, -1, &set, done};
     return gs_require_all(cmd, root, &w, 1, false);
 }
 
@@ -459,9 +458,9 @@ int gs_invalidate(struct gs_mem *root, struct gs_range what)
     return err;
 }
 
-cl_event gs_ready_at(const struct gs_mem *root, unsigned place)
+cl_event gs_last_to_home(const struct gs_mem *root)
 {
-    return root->bytes->place[place].ready;
+    return root->bytes->place[0].ready;
 }
 
 cl_int gs_define(struct gs_mem *root)
@@ -511,6 +510,6 @@ cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done)
 {
     cl_int err = CL_SUCCESS;
     for (struct gs_mem *m = cmd->ctx->mems; m && !err; m = m->next)
-        err = gs_require_range(cmd, m, 0, (struct gs_range){0, m->size}, done);
+        err = gs_require_home(cmd, m, (struct gs_range){0, m->size}, done);
     return err;
 }

@@ -25,11 +25,10 @@ cl_int gs_undo(struct gs_mem *root, unsigned place, const struct gs_rangeset *ch
 /* A split launch that writes to the root ends with `end`. Retains `end`. */
 void gs_split_writes(struct gs_mem *root, cl_event end);
 
-/* Makes the bytes `want` of a root valid in a place. `done` gains the events that the command must wait for. */
-cl_int gs_require_range(struct gs_command *cmd, struct gs_mem *root, unsigned place, struct gs_range want,
-                        struct gs_events *done);
+/* Makes the bytes `want` of a root valid at home. `done` gains the events that the command must wait for. */
+cl_int gs_require_home(struct gs_command *cmd, struct gs_mem *root, struct gs_range want, struct gs_events *done);
 
-/* gs_require_range for several places at a time, each named once, so that bytes which the places get from each other
+/* Makes bytes valid in several places at a time, each named once, so that bytes which the places get from each other
  * travel together. `exactly`: undefined bytes are made equal too. */
 cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly);
 
@@ -90,8 +89,8 @@ int gs_invalidate(struct gs_mem *root, struct gs_range what);
 /* Defines undefined bytes by home's values; else parts that leave such a byte alone show their own devices'. */
 cl_int gs_define(struct gs_mem *root);
 
-/* The last transfer into a place, or null. */
-cl_event gs_ready_at(const struct gs_mem *root, unsigned place);
+/* The last transfer to home, or null. */
+cl_event gs_last_to_home(const struct gs_mem *root);
 
 /* Is the whole range valid at home, with no transfer to home under way? */
 bool gs_at_home(struct gs_mem *root, struct gs_range r);

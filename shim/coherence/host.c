@@ -67,7 +67,7 @@ static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *r
     enum { MOST_EXTENTS = 64 };
     if (w->root->image || w->s->n <= MOST_EXTENTS)
         return CL_SUCCESS;
-    cl_int err = gs_require_range(cmd, w->root, 0, w->r, ready);
+    cl_int err = gs_require_home(cmd, w->root, w->r, ready);
     w->s->n = 0;
     return err ? err : walk(w);
 }

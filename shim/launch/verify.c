@@ -31,11 +31,10 @@ static void free_snapshot(const struct check *c, unsigned char **bytes)
 static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
 {
     struct gs_events done = {0};
-    const struct gs_range all = {0, root->size};
     gs_command_end(cmd);
     cl_int err = gs_command_order(cmd);
     if (!err)
-        err = gs_require_range(cmd, root, 0, all, &done);
+        err = gs_require_home(cmd, root, (struct gs_range){0, root->size}, &done);
     gs_real()->clFlush(cmd->q->o.handle);
     gs_command_flush(cmd->q);
     if (!err)

@@ -98,7 +98,7 @@ static cl_int require_home(struct gs_launching *l, struct gs_events *wait)
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         struct gs_mem *m = l->mems[i];
         if (m)
-            err = gs_require_range(&l->cmd, m->root, 0, gs_window_range(m, 0, m->size), wait);
+            err = gs_require_home(&l->cmd, m->root, gs_window_range(m, 0, m->size), wait);
     }
     return err;
 }

@@ -107,8 +107,8 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     cl_event event = NULL;
     cl_int err = gs_events_share_all(&wait, ready);
     /* Home may still be fetching bytes from the place. */
-    if (!err && gs_ready_at(u->root, 0))
-        err = gs_events_share(&wait, gs_ready_at(u->root, 0));
+    if (!err && gs_last_to_home(u->root))
+        err = gs_events_share(&wait, gs_last_to_home(u->root));
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, part, &err);
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;

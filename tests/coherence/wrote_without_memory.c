@@ -172,7 +172,7 @@ static void read_after_write(unsigned fails_at)
     countdown = 0;
     const bool noted = gs_rangeset_contains(&place[1].valid, written);
     sent = false;
-    const cl_int err = gs_require_range(&cmd, &root, 0, (struct gs_range){at, at + 1}, &done);
+    const cl_int err = gs_require_home(&cmd, &root, (struct gs_range){at, at + 1}, &done);
     assert_int_equal(err, noted ? CL_SUCCESS : CL_OUT_OF_RESOURCES);
     assert_int_equal(sent, noted);
 }
