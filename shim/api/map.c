@@ -20,15 +20,13 @@ static void forget_mapping(struct gs_mem *m, struct gs_mapping *map)
     gs_mapping_take(m, map);
     if (map->write)
         m->root->mappings.writes--;
-    free(m->mappings.spare);
-    m->mappings.spare = map;
+    free(map);
 }
 
-/* With the context's lock held. Null: no memory. */
-static struct gs_mapping *new_mapping(struct gs_mem *m, const struct gs_mapping *what)
+/* Null: no memory. */
+static struct gs_mapping *new_mapping(const struct gs_mapping *what)
 {
-    struct gs_mapping *map = m->mappings.spare ? m->mappings.spare : malloc(sizeof *map);
-    m->mappings.spare = NULL;
+    struct gs_mapping *map = malloc(sizeof *map);
     if (map)
         *map = *what;
     return map;
@@ -174,7 +172,7 @@ static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, const st
         return false;
     gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread);
-    struct gs_mapping *map = stays ? new_mapping(m, what) : NULL;
+    struct gs_mapping *map = stays ? new_mapping(what) : NULL;
     *err = map ? map_blocking(cmd, m, map, cmd->n_wait, cmd->wait) : CL_OUT_OF_HOST_MEMORY;
     gs_mem_unlock(ctx, m);
     return stays;
@@ -199,7 +197,7 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     else
         gs_home_need(&h, m, is_read_beyond(m, needs) ? gs_window_range(m, 0, m->size) : what->range);
     err = gs_home_ready(&h);
-    struct gs_mapping *map = new_mapping(m, what);
+    struct gs_mapping *map = new_mapping(what);
     if (!map)
         return hand_out(NULL, gs_home_end(&h, CL_OUT_OF_HOST_MEMORY), errcode_ret);
     map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);

@@ -233,7 +233,6 @@ void gs_mem_free(struct gs_mem *m)
         next = map->next;
         free(map);
     }
-    free(m->mappings.spare);
     if (b->mapped)
         gs_pinned_memory_free(b->mapped);
     free(b->mapped);

@@ -113,7 +113,6 @@ struct gs_mapping {
 };
 struct gs_mappings {
     struct gs_mapping *newest; /* owned */
-    struct gs_mapping *spare;  /* the last map that has ended, kept for reuse; or null; owned */
     int writes;                /* of a root and its windows: maps by which the host may be writing */
 };
 
