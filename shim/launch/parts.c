@@ -144,7 +144,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         const struct gs_use *u = &plan->uses[i];
         GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
-            err = gs_merge_keep(&l->cmd, &s->merges[i], u->root, u->window, plan->n_parts, s->ready);
+            err = gs_merge_keep(&l->cmd, &s->merges[i], u, plan->n_parts, s->ready);
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_begin(&l->cmd, &s->merges[i], u, plan->n_parts, s->ready);
     }
@@ -205,7 +205,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         const struct gs_use *u = &plan->uses[i];
         GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
-            err = gs_merge_parts(&l->cmd, &s->merges[i], plan->n_parts, s->ran, &s->ended);
+            err = gs_merge_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended);
         if (!err && u->writes == GS_REDUCED)
             err = gs_reduce_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended);
     }

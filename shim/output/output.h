@@ -14,22 +14,20 @@
 #include "shim/plan/plan.h"
 #include "shim/put/put.h"
 
-/* The merge, or reduction, of one buffer in one launch. */
+/* The scratch memory for the merge, or reduction, of one use in one launch. */
 struct gs_merge {
-    struct gs_mem *root;
-    struct gs_range window;         /* the range that is merged */
-    cl_mem kept;                    /* scratch memory at home, ... */
+    cl_mem kept;                    /* at home, ... */
     cl_mem arrived[GS_MAX_DEVICES]; /* ... and for the bytes that come from each part */
 };
 
 /* Before the parts run, when all places hold the same bytes: makes home's copy. ready[p]: the events that the part on
  * place p waits for; ready[0] gains the copy's end. */
-cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, struct gs_mem *root, struct gs_range window,
-                     unsigned n_parts, struct gs_events *ready);
+cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                     struct gs_events *ready);
 
 /* After the parts (part i on place i, with event ran[i]): brings their writes home. `done` gains the events. */
-cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, unsigned n_parts, const cl_event *ran,
-                      struct gs_events *done);
+cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
+                      const cl_event *ran, struct gs_events *done);
 
 /* Before the parts run, after gs_require_all: fills the copies, and takes memory for later. ready[p]: the events that
  * the copy waits for, and part p; gains the copy's end. From here on only home's bytes are valid. */
