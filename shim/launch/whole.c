@@ -63,19 +63,11 @@ bool gs_launch_is_long(const struct gs_launching *l)
     return has_more(l, 1) && has_more(l, gs_chunk_factor(l->size));
 }
 
-static cl_int enqueue_whole(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                            cl_event *event)
-{
-    const struct gs_launching *l = work;
-    (void)unit;
-    return gs_enqueue(&l->cmd.op, queue, n_wait, wait, event);
-}
-
 cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     const struct gs_units one = {.n = 1,
-                                 .enqueue = enqueue_whole,
-                                 .work = (void *)(uintptr_t)l,
+                                 .enqueue = gs_enqueue_unit,
+                                 .work = (void *)(uintptr_t)&l->cmd.op,
                                  .spent = l->daemon.put.spent,
                                  .kernel = true,
                                  .size = l->daemon.put.spent ? NULL : l->size}; /* null: its own time is counted */

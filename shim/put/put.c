@@ -179,17 +179,10 @@ static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)
     return err;
 }
 
-static cl_int enqueue_groups(void *launch, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                             cl_event *event)
-{
-    (void)unit;
-    return gs_enqueue(launch, queue, n_wait, wait, event);
-}
-
 static cl_int put_unit(const struct gs_destination *to, struct gs_op launch, bool ours, cl_event *end)
 {
     const struct gs_units one = {
-        .n = 1, .enqueue = enqueue_groups, .work = &launch, .spent = putting->spent, .pieces = ours};
+        .n = 1, .enqueue = gs_enqueue_unit, .work = &launch, .spent = putting->spent, .pieces = ours};
     return gs_run_units(to, &one, end);
 }
 

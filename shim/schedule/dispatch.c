@@ -6,6 +6,13 @@
 #include "common/memory.h"
 #include "shim/schedule/deferred.h"
 
+cl_int gs_enqueue_unit(void *op, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                       cl_event *event)
+{
+    (void)unit;
+    return gs_enqueue(op, queue, n_wait, wait, event);
+}
+
 /* Does a command with this number come right after `before`, on the same resource? Any other command between them has a
  * number too, such as a marker with a wait list, and so ends the chain. With gs_deferred_list.lock held. */
 static bool is_next(const struct gs_deferred *before, unsigned resource, unsigned call)

@@ -98,6 +98,10 @@ struct gs_units {
     uint64_t groups;      /* ... and the work-groups of all together */
 };
 
+/* gs_units.enqueue of a command of one unit: `op` is the operation. */
+cl_int gs_enqueue_unit(void *op, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                       cl_event *event);
+
 /* Where a command of units goes. */
 struct gs_destination {
     struct gs_queue *q;     /* the application's queue */
