@@ -197,8 +197,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int exec
     cl_int err = gs_real()->clSetUserEventStatus(event, execution_status);
     if (!err && e && atomic_exchange(&e->pending, false))
         atomic_fetch_sub(&e->o.ctx->user_events, 1);
-    if (!err && execution_status < 0 && !gs_forked())
-        gs_deferred_fail();
     return err;
 }
 

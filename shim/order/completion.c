@@ -138,9 +138,9 @@ static bool is_known(struct gs_awaited *w)
     return event;
 }
 
-/* Why the event is looked at: our thread looks at new entries only, or at all; the application has made an event fail;
- * or a caller knows that the event has ended. */
-enum look { AT_NEW, AT_ALL, AT_FAILED, AT_ENDED };
+/* Why the event is looked at: our thread looks at new entries only, or at all; or a caller knows that the event has
+ * ended. */
+enum look { AT_NEW, AT_ALL, AT_ENDED };
 
 /* An end that the driver hasn't called back for counts at the second look: PoCL sets a failed status a moment before it
  * is done with the event, and holds no reference. */
@@ -148,9 +148,7 @@ static bool is_over(struct gs_awaited *w, enum look why, cl_int status)
 {
     if (calls_late())
         return status <= CL_COMPLETE;
-    if (why == AT_ALL)
-        return status <= CL_COMPLETE && w->looked_at++;
-    return why == AT_FAILED ? status < 0 : status == CL_COMPLETE;
+    return why == AT_ALL ? status <= CL_COMPLETE && w->looked_at++ : status == CL_COMPLETE;
 }
 
 /* Does anybody need the end now? If not, the driver isn't asked: threads in NVIDIA's driver wait for each other, and a
@@ -165,7 +163,7 @@ static bool is_wanted(struct gs_awaited *w)
  * driver may call back while holding its own. */
 static bool look_at(struct gs_awaited *w, enum look why, bool *wanted)
 {
-    if ((why == AT_NEW || why == AT_ALL) && calls_late() && !is_wanted(w))
+    if (why != AT_ENDED && calls_late() && !is_wanted(w))
         return false;
     *wanted = true;
     const bool was_known = is_known(w);
@@ -178,19 +176,6 @@ static bool look_at(struct gs_awaited *w, enum look why, bool *wanted)
     if (mine)
         end(w, status);
     return mine;
-}
-
-/* True: some have ended. *wanted: somebody needs the end of an entry. */
-static bool look_at_all(struct gs_awaited **all, size_t n, enum look why, bool *wanted)
-{
-    bool found = false;
-    *wanted = false;
-    for (size_t i = 0; i < n; i++) {
-        found |= look_at(all[i], why, wanted);
-        drop_awaited(all[i]);
-    }
-    free(all);
-    return found;
 }
 
 /* The pause until the next look: a sixteenth of the time since an end was seen; short while others wait. */
@@ -273,25 +258,17 @@ static void *look_for_ends(void *unused)
             watcher.awake_ns = now + STAY_AWAKE_NS;
         seen = watcher.added;
         pthread_mutex_unlock(&watcher.lock);
-        bool wanted;
-        found |= look_at_all(all, n, at_all ? AT_ALL : AT_NEW, &wanted);
+        bool wanted = false; /* does somebody need the end of an entry? */
+        for (size_t i = 0; i < n; i++) {
+            found |= look_at(all[i], at_all ? AT_ALL : AT_NEW, &wanted);
+            drop_awaited(all[i]);
+        }
+        free(all);
         gs_threads_served();
         /* Nothing awaited: beside other applications polls on for the next end. One alone mostly sees ends itself. */
         pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_completion.sole()));
     }
     return NULL;
-}
-
-void gs_completion_failures(void)
-{
-    struct gs_awaited **all;
-    size_t n;
-    bool wanted;
-    do {
-        pthread_mutex_lock(&watcher.lock);
-        all = snapshot(&n);
-        pthread_mutex_unlock(&watcher.lock);
-    } while (look_at_all(all, n, AT_FAILED, &wanted));
 }
 
 void gs_completion_now(const void *data)

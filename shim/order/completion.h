@@ -24,9 +24,6 @@ struct gs_awaited *gs_completion_claim(const void *data);
 /* Calls `ended` with CL_COMPLETE, and with a null event if the event wasn't known yet. */
 void gs_completion_over(struct gs_awaited *a);
 
-/* The application has just made an event fail: tells of all events that fail in consequence. */
-void gs_completion_failures(void);
-
 /* ---- callbacks.c: the application's callbacks of events ----
  *
  * A driver may call back during any other call, on the calling thread, or while holding its own lock (specification,

@@ -115,11 +115,6 @@ struct gs_destination {
  * the last unit (end null: nobody needs one), and after an error the units' work. With the context's lock held. */
 cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end);
 
-/* ---- resource_workers.c ---- */
-
-/* The application has made one of its user events fail: commands that are held back behind the event fail now. */
-void gs_deferred_fail(void);
-
 /* ---- unit_ends.c ---- */
 
 /* Widens the times in `record` by those of `event`; `offset_ns` brings these to the first device's clock. */

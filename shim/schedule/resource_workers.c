@@ -25,17 +25,13 @@ static struct {
     pthread_once_t once;
 } workers = {.once = PTHREAD_ONCE_INIT};
 
-static _Thread_local struct {
-    bool serves;              /* the thread is a worker */
-    bool fails_here;          /* the thread itself ends commands that fail in gs_deferred_fail */
-    struct gs_deferred *next; /* in gs_deferred_fail: commands to begin next, linked by `next` */
-} this_thread;
+static _Thread_local bool serves; /* the thread is a worker */
 
 /* The process must not end while a thread of ours is in the driver. Once it ends, a worker sleeps here; another thread,
  * perhaps the one that ends the process, goes on. True: leave_driver(true) must follow. */
 static bool enter_driver(void)
 {
-    if (!this_thread.serves)
+    if (!serves)
         return gs_threads_serve();
     gs_threads_serve_wait();
     return true;
@@ -140,15 +136,13 @@ static bool run_next(struct gs_deferred *h, unsigned i)
 
 static void serve(struct gs_deferred *h);
 
-/* Puts the command at the end of its worker's list. Without a worker the command goes now, in this thread; so does a
- * failed one, in gs_deferred_fail. */
+/* Puts the command at the end of its worker's list. Without a worker the command goes now, in this thread. */
 static void push(struct gs_deferred *h)
 {
     struct worker *l = &workers.of[h->to.resource];
-    const bool ends_here = this_thread.fails_here && atomic_load(&h->status) != CL_COMPLETE;
     h->next = NULL;
     pthread_mutex_lock(&l->lock);
-    const bool listed = l->started && !ends_here;
+    const bool listed = l->started;
     if (listed) {
         *l->tail = h;
         l->tail = &h->next;
@@ -208,14 +202,9 @@ static void has_served(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!follower)
         return;
-    if (this_thread.fails_here) { /* a loop, no recursion: the follower may fail as well, and its own follower */
-        follower->next = this_thread.next;
-        this_thread.next = follower;
-    } else {
-        bool in = enter_driver();
-        stand_first(follower);
-        leave_driver(in);
-    }
+    bool in = enter_driver();
+    stand_first(follower);
+    leave_driver(in);
 }
 
 static void serve(struct gs_deferred *h)
@@ -242,7 +231,7 @@ static void serve(struct gs_deferred *h)
 static void *run_worker(void *arg)
 {
     struct worker *l = arg;
-    this_thread.serves = true;
+    serves = true;
     for (;;) {
         pthread_mutex_lock(&l->lock);
         while (!l->head && (l->asker || !l->asked.open))
@@ -333,18 +322,4 @@ void gs_worker_take(struct gs_deferred *h)
         run_taken(h);
     else
         stand_first(h);
-}
-
-void gs_deferred_fail(void)
-{
-    struct gs_deferred *h;
-    this_thread.fails_here = true;
-    do {
-        gs_completion_failures();
-        if ((h = this_thread.next)) {
-            this_thread.next = h->next;
-            stand_first(h);
-        }
-    } while (h);
-    this_thread.fails_here = false;
 }
