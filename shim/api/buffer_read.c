@@ -14,7 +14,7 @@ static cl_int read_bytes(struct gs_command *cmd, struct gs_mem *m)
     if (sound && gs_home_reads(cmd, (struct gs_side){.m = m, .r = r}, &err))
         return err;
     gs_queue_close(cmd->queue);
-    const struct gs_staged run = {.op = gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr)};
+    const struct gs_op_run run = {.op = gs_op_read(m->root->o.handle, r.begin, op->region[0], op->ptr)};
     if (sound)
         return gs_read(cmd, m, r, &run);
     if (cmd->n_wait && cmd->wait)

@@ -57,7 +57,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         return err;
     struct gs_home h;
     cl_event own = NULL;
-    struct gs_staged run = {.op = gs_op_write(m->root->o.handle, r.begin, size, cmd.op.ptr)};
+    struct gs_op_run run = {.op = gs_op_write(m->root->o.handle, r.begin, size, cmd.op.ptr)};
     gs_home_begin(&h, &cmd, false);
     if (gs_write_to_place(&h, m, &run, &own))
         return gs_home_end_and_wait(&h, CL_SUCCESS, own);

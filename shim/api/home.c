@@ -278,7 +278,7 @@ static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const s
                            struct gs_ring_use *w)
 {
     const struct gs_op *op = &h->cmd.op;
-    const struct gs_staged *t = w->v;
+    const struct gs_op_run *t = w->v;
     const bool reads = is_read(op), sound = reads ? gs_list_is_valid(h->n, h->v) : dst->m && gs_home_is_valid(h);
     unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
@@ -344,7 +344,7 @@ cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst
     return gs_home_end(h, err);
 }
 
-cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged)
+cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_op_run *staged)
 {
     const struct gs_command *cmd = &h->cmd;
     const struct gs_side *side = dst.m ? &dst : &src;
@@ -372,7 +372,7 @@ cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst,
     return gs_home_end_and_wait(h, err, own);
 }
 
-cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst, struct gs_staged *staged)
+cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst, struct gs_op_run *staged)
 {
     struct gs_home h;
     cl_int err;

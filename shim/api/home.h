@@ -80,7 +80,7 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
 
 /* Carries out at home a transfer that reads `src` and changes `dst`. `staged`: the transfer for the ring, between the
  * host's memory and a device; or null. */
-cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst, struct gs_staged *staged);
+cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct gs_side dst, struct gs_op_run *staged);
 
 /* The end of a transfer's entry point: carries it out or hands it on. Not for reads and writes of a buffer's bytes. */
 cl_int gs_transfer_command(struct gs_command *cmd);
@@ -100,15 +100,15 @@ bool gs_home_is_valid(const struct gs_home *h);
 cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
 
 /* gs_home_transfer once h has begun: by a call, by the ring or by the queue (gs_host_way). Ends h. */
-cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_staged *staged);
+cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_op_run *staged);
 
 /* Tries to write a buffer's bytes (t, as a transfer to home) directly to the job's GPU, if that is one GPU and not the
  * first. True: enqueued, with *own. False: the caller writes to home. h has begun. */
-bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own);
+bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_op_run *t, cl_event *own);
 
 /* Reads r, bytes of m's root, from the places where they are valid, if the driver would accept the command. t: the
  * transfer if all bytes were at home. */
-cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t);
+cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_op_run *t);
 
 /* The range from the first to the last byte of a region of rows; empty if an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);

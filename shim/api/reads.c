@@ -8,7 +8,7 @@
 struct reading {
     struct gs_home h;
     struct gs_ring_use ring;
-    const struct gs_staged *all; /* the transfer if all bytes were at home */
+    const struct gs_op_run *all; /* the transfer if all bytes were at home */
     struct gs_extents s;         /* its extents */
     cl_command_queue queue[GS_MAX_DEVICES];
     struct gs_staged_ends ended;
@@ -37,7 +37,7 @@ static cl_int find_places(struct reading *x)
     struct gs_command *cmd = &x->h.cmd;
     cl_int err = gs_host_places(cmd, x->ring.use.m->root, x->ring.use.range, x->all, &x->s, &x->ring.ready);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
-        const struct gs_staged *t = &x->s.v[i];
+        const struct gs_op_run *t = &x->s.v[i];
         x->queue[t->place] = gs_op_is_of_image(&t->op) ? gs_queue_of_kind(cmd->q, GS_IMAGE_QUEUE, t->place, &err)
                                                        : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, t->place, &err);
     }
@@ -54,7 +54,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     struct gs_events *events = &x->ended.events;
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < x->s.n && !err; i++) {
-        const struct gs_staged *t = &x->s.v[i];
+        const struct gs_op_run *t = &x->s.v[i];
         cl_event event;
         err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->ring.ready.n, x->ring.ready.v, &event);
         if (!err && events->n < MOST)
@@ -90,7 +90,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
     q->behind->called = true;
     gs_home_carry_begin(&x->h, &x->ring);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
-        const struct gs_staged *t = &x->s.v[i];
+        const struct gs_op_run *t = &x->s.v[i];
         cl_event event;
         struct gs_op op = t->op;
         op.blocking = CL_TRUE;
@@ -142,7 +142,7 @@ static cl_int read_places(struct reading *x, enum gs_host_way way)
     return err;
 }
 
-cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_staged *t)
+cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_op_run *t)
 {
     struct reading x; /* clearing the arrays would take as long as looking up the objects */
     cl_int err = CL_SUCCESS;

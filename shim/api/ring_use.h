@@ -9,7 +9,7 @@
 struct gs_ring_use {
     struct gs_carry carried; /* first */
     struct gs_host_use use;  /* of the call's own object, which holds its root */
-    struct gs_staged *v;
+    struct gs_op_run *v;
     unsigned n;
     struct gs_events ready; /* events to wait for, beside h's wait list; without a marker, all earlier commands */
     cl_event marker; /* behind all earlier commands; or null. A call that needn't block has entered the ring instead */

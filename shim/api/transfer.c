@@ -55,13 +55,13 @@ static size_t texel_of(const struct gs_op *op, const struct gs_side *src, const 
 }
 
 /* A region of rows of texels as a transfer. False: the region is of another kind, or the driver refuses the call. */
-static bool staged_texels(struct gs_staged *t, const struct gs_mem *m, const struct gs_op *op)
+static bool staged_texels(struct gs_op_run *t, const struct gs_mem *m, const struct gs_op *op)
 {
     const size_t *pitch = op->dst ? op->from_pitch : op->to_pitch; /* the host's */
     const cl_mem_object_type type = m->image ? m->image->desc.image_type : 0;
     const bool flat = type == CL_MEM_OBJECT_IMAGE2D,
                solid = type == CL_MEM_OBJECT_IMAGE3D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    *t = (struct gs_staged){.op = *op};
+    *t = (struct gs_op_run){.op = *op};
     t->op.blocking = CL_FALSE;
     if (m->root != m || m->home_only || !op->ptr || !op->texel || (!flat && !solid) || (flat && pitch[1]))
         return false;
@@ -73,7 +73,7 @@ cl_int gs_transfer_command(struct gs_command *cmd)
 {
     struct gs_op *op = &cmd->op;
     struct gs_side src, dst;
-    struct gs_staged t;
+    struct gs_op_run t;
     if (!gs_command_begin(cmd) || op->no_from || op->no_to || op->no_region || !find_side(cmd, false, &src) ||
         !find_side(cmd, true, &dst) || (!src.m && !dst.m))
         return gs_command_pass(cmd);

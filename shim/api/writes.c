@@ -15,7 +15,7 @@ static bool is_of_other_gpu(const struct gs_home *h, const struct gs_mem *m, str
 }
 
 /* Writes to the GPU of a job without the ring. */
-static cl_int write_units(struct gs_home *h, const struct gs_staged *run, const struct gs_events *ready, cl_event *own)
+static cl_int write_units(struct gs_home *h, const struct gs_op_run *run, const struct gs_events *ready, cl_event *own)
 {
     cl_event end;
     cl_int err;
@@ -38,12 +38,12 @@ static cl_int invalidate_and_carry(struct gs_home *h, struct gs_ring_use *w, cl_
     return CL_OUT_OF_HOST_MEMORY;
 }
 
-bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_staged *t, cl_event *own)
+bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_op_run *t, cl_event *own)
 {
     const struct gs_range r = {t->op.to[0], t->op.to[0] + t->op.region[0]};
     if (!is_of_other_gpu(h, m, r))
         return false;
-    struct gs_staged there = *t;
+    struct gs_op_run there = *t;
     struct gs_ring_use w = {.use = {.m = m, .range = r}, .v = &there, .n = 1};
     there.place = h->put.job.place[0];
     there.op.dst = gs_replica_at(m->root, there.place);

@@ -109,7 +109,7 @@ cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
 
 /* Cuts the transfer t, of the bytes r of a root (an image's bands), into extents by the places that hold the bytes.
  * `ready` gains the events that the extents must wait for. */
-cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_op_run *t,
                       struct gs_extents *s, struct gs_events *ready);
 
 #endif

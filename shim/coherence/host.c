@@ -6,7 +6,7 @@
 /* The state of gs_host_places. */
 struct walk {
     struct gs_mem *root;
-    const struct gs_staged *t;
+    const struct gs_op_run *t;
     struct gs_range r;
     struct gs_extents *s;
 };
@@ -20,9 +20,9 @@ static unsigned dim_of(const struct walk *w, uint64_t *unit)
 }
 
 /* The part of the transfer from byte `at` to byte `end`, which lies in a place. */
-static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
+static struct gs_op_run part_of(const struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
-    struct gs_staged p = {.place = place};
+    struct gs_op_run p = {.place = place};
     const size_t *region = w->t->op.region;
     struct gs_box box = {{0, 0, 0}, {region[0], region[1], region[2]}};
     uint64_t unit;
@@ -38,7 +38,7 @@ static struct gs_staged part_of(const struct walk *w, unsigned place, uint64_t a
 static cl_int give(struct walk *w, unsigned place, uint64_t at, uint64_t end)
 {
     struct gs_extents *s = w->s;
-    const struct gs_staged p = part_of(w, place, at, end);
+    const struct gs_op_run p = part_of(w, place, at, end);
     uint64_t unit;
     const unsigned dim = dim_of(w, &unit);
     if (s->n && s->v[s->n - 1].place == place) {
@@ -72,7 +72,7 @@ static cl_int gather(struct walk *w, struct gs_command *cmd, struct gs_events *r
     return err ? err : walk(w);
 }
 
-cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_staged *t,
+cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_op_run *t,
                       struct gs_extents *s, struct gs_events *ready)
 {
     struct walk w = {.root = root, .t = t, .r = r, .s = s};

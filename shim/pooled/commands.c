@@ -111,7 +111,7 @@ static cl_int foresee(const void *command)
 static bool enter_ring(const struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
-    struct gs_staged t;
+    struct gs_op_run t;
     if (!gs_op_crosses_host(&c->op) || (c->src ? c->src : c->dst)->image || !gs_staged_rect(&t, &c->op))
         return false;
     pthread_mutex_lock(&ctx->lock);

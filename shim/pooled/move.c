@@ -30,7 +30,7 @@ static cl_int read_range(struct gs_pool_window *w, struct gs_range r, void *read
     struct reading *by = reading;
     const struct gs_op read =
         gs_op_read(w->mem, r.begin - w->range.begin, r.end - r.begin, by->to + (r.begin - by->at));
-    const struct gs_staged t = {.op = read, .place = w->device};
+    const struct gs_op_run t = {.op = read, .place = w->device};
     return gs_extents_add(&by->extents, &t);
 }
 
@@ -100,7 +100,7 @@ static cl_int put_range(struct gs_pool_window *w, struct gs_range r, const char 
 {
     const uint64_t at = r.begin - w->range.begin, n = r.end - r.begin;
     const struct gs_op fill = gs_op_fill(w->mem, at, n, from, pattern_bytes);
-    const struct gs_staged write = {.op = gs_op_write(w->mem, at, n, from), .place = w->device};
+    const struct gs_op_run write = {.op = gs_op_write(w->mem, at, n, from), .place = w->device};
     const cl_int err = pattern_bytes ? gs_pool_begin(w->root->ctx, w->device, &fill) : gs_extents_add(extents, &write);
     return err ? err : gs_pool_wrote(w, &GS_ONE_RANGE(r));
 }

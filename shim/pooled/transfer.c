@@ -216,7 +216,7 @@ static cl_int by_window(const struct gs_pool_window *w, const struct gs_op *rows
     const bool solid = op.region[2] > 1;
     size_t *pitch = op.src ? op.from_pitch : op.to_pitch, *origin = op.src ? op.from : op.to;
     const uint64_t in_slice = solid ? at % pitch[1] : at;
-    struct gs_staged t = {0};
+    struct gs_op_run t = {0};
     *(op.src ? &op.src : &op.dst) = w->mem;
     origin[0] = in_slice % pitch[0];
     origin[1] = in_slice / pitch[0];

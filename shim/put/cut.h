@@ -36,6 +36,16 @@ struct gs_geometry gs_op_geometry(const struct gs_op *launch);
  * destination overlap or (but for a copy of bytes) are one object, or if the driver would refuse the whole. */
 void gs_op_cut(const struct gs_op *op, uint64_t chunk, struct gs_cut *cut);
 
+/* An operation that moves bytes or texels on a place, cut into pieces. */
+struct gs_op_run {
+    struct gs_op op; /* non-blocking; of an image with its texel */
+    struct gs_cut cut;
+    unsigned place;
+    /* Through the ring of pinned memory (shim/staging): */
+    unsigned gone; /* so many pieces have been taken */
+    bool fresh;    /* the host's memory may have no pages yet */
+};
+
 /* One piece of an operation, and the part in a box of its region: transfers themselves. */
 struct gs_op gs_op_piece(const struct gs_op *op, const struct gs_cut *cut, unsigned piece);
 struct gs_op gs_op_part(const struct gs_op *op, const struct gs_box *box);

@@ -44,13 +44,7 @@ uint64_t gs_put_most(uint64_t bytes, enum gs_via via);
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event);
 
-/* A command that moves bytes or texels on a place, cut into pieces, one unit each. */
-struct gs_op_run {
-    struct gs_op op;
-    struct gs_cut cut;
-    unsigned place;
-};
-/* Runs the command by units, even without gs_put_for. */
+/* Runs the command by units, one for each piece, even without gs_put_for. */
 cl_int gs_run_op(const struct gs_destination *to, const struct gs_op_run *run, cl_event *end);
 
 /* A kernel of ours over `items` work-items, in work-groups of `local` that depend neither on each other nor on

@@ -89,7 +89,7 @@ struct gs_staging {
     cl_command_queue queue[2][GS_MAX_DEVICES + 1];
     struct gs_ring ring;
     struct {
-        struct gs_staged piece;
+        struct gs_op_run piece;
         struct gs_copy_job job; /* before the slot's first use all zeros: nothing to wait for */
     } slot[GS_RING_SLOTS];
 };
@@ -291,7 +291,7 @@ static cl_int await_slot(struct gs_staging *s, size_t slot)
 /* Has the pool copy the piece between the host's memory and the slot. */
 static void copy(const struct carriage *c, unsigned slot)
 {
-    const struct gs_staged *p = &c->s->slot[slot].piece;
+    const struct gs_op_run *p = &c->s->slot[slot].piece;
     const size_t *region = p->op.region, row = region[0] * gs_op_element(&p->op);
     const struct gs_rows there = {gs_ring_memory(&c->s->ring, slot), row, row * region[1]}, host = gs_staged_host(p);
     c->s->slot[slot].job = (struct gs_copy_job){.dst = c->in ? there : host,
@@ -304,7 +304,7 @@ static void copy(const struct carriage *c, unsigned slot)
 /* Enqueues the piece between device and slot. PoCL wants images on the sub-devices' parent. */
 static cl_int send(const struct carriage *c, unsigned slot)
 {
-    const struct gs_staged *p = &c->s->slot[slot].piece;
+    const struct gs_op_run *p = &c->s->slot[slot].piece;
     struct gs_op op = p->op;
     gs_op_by_slot(&op, c->in, &(struct gs_slot){.ptr = gs_ring_memory(&c->s->ring, slot)});
     const unsigned queue = gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : p->place;
@@ -369,7 +369,7 @@ static cl_int carry_pieces(struct carriage *c)
 }
 
 /* Only for reads of one run of bytes: are pages at the target yet to be made? */
-static bool is_fresh(const struct gs_staged *t)
+static bool is_fresh(const struct gs_op_run *t)
 {
     return !t->op.dst && t->op.region[1] * t->op.region[2] == 1 &&
            gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
@@ -384,7 +384,7 @@ static void let_go_of_objects(const struct gs_staging *s)
             gs_real()->clFinish(s->queue[i % 2][i / 2]);
 }
 
-cl_int gs_staging_carry(struct gs_context *ctx, struct gs_staged *v, unsigned n, bool timed, bool waits,
+cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n, bool timed, bool waits,
                         struct gs_staged_ends *ended)
 {
     struct carriage c = {.ctx = ctx, .s = ctx->staging, .ended = ended, .in = v->op.dst};
@@ -410,7 +410,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, struct gs_staged *v, unsigned n,
 
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
-    struct gs_staged run = {.op = gs_op_write(mem, 0, bytes, ptr)};
+    struct gs_op_run run = {.op = gs_op_write(mem, 0, bytes, ptr)};
     struct gs_staged_ends ended = {0};
     gs_report_moved(GS_PATH_APP_WRITE, bytes);
     gs_staging_enter(ctx, true);

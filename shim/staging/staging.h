@@ -12,51 +12,41 @@
 
 /* ---- pieces.c: cuts transfers into pieces; pieces of several transfers take turns, so that all links are busy ---- */
 
-/* A read or write of a buffer's bytes or rows, or of an image's texels, between a place and the host's memory. */
-struct gs_staged {
-    struct gs_op op; /* non-blocking; of an image with its texel */
-    unsigned place;
-    /* Set while the ring carries it: */
-    bool fresh;    /* the host's memory may have no pages yet */
-    unsigned gone; /* so many of the cut's pieces have been taken */
-    struct gs_cut cut;
-};
-
 /* The bytes of one element of its region. */
 static inline size_t gs_op_element(const struct gs_op *op)
 {
     return gs_op_is_of_image(op) ? op->texel : 1;
 }
 
-/* Makes a gs_staged of the application's rectangle. Rows without gaps on both sides become one row. False: the driver
+/* Makes an operation of the application's rectangle. Rows without gaps on both sides become one row. False: the driver
  * would refuse the arguments, or rows are too short to gain. */
-bool gs_staged_rect(struct gs_staged *t, const struct gs_op *op);
+bool gs_staged_rect(struct gs_op_run *t, const struct gs_op *op);
 
-uint64_t gs_staged_bytes(const struct gs_staged *t);
+uint64_t gs_staged_bytes(const struct gs_op_run *t);
 /* The rows' places in the host's memory. */
-struct gs_rows gs_staged_host(const struct gs_staged *t);
+struct gs_rows gs_staged_host(const struct gs_op_run *t);
 
 /* Transfers that are carried as one. */
 struct gs_extents {
-    struct gs_staged *v; /* owned */
+    struct gs_op_run *v; /* owned */
     unsigned n;
     size_t cap;
 };
-cl_int gs_extents_add(struct gs_extents *s, const struct gs_staged *t);
+cl_int gs_extents_add(struct gs_extents *s, const struct gs_op_run *t);
 void gs_extents_free(struct gs_extents *s);
 
 struct gs_pieces {
-    struct gs_staged *v;
+    struct gs_op_run *v;
     unsigned n, at;            /* at: whose turn was last */
     size_t pieces, most_bytes; /* of all transfers: pieces, and bytes of the largest */
 };
 
 /* Cuts n transfers, which must outlive *turns, into pieces of at most `most` bytes. Small transfers go in smaller
  * pieces, so that filling and sending overlap, and each link has enough under way. */
-void gs_pieces_begin(struct gs_pieces *turns, struct gs_staged *v, unsigned n, size_t most);
+void gs_pieces_begin(struct gs_pieces *turns, struct gs_op_run *v, unsigned n, size_t most);
 
 /* The next piece, from each transfer in turn. Call it turns->pieces times and no more. */
-struct gs_staged gs_pieces_take(struct gs_pieces *turns);
+struct gs_op_run gs_pieces_take(struct gs_pieces *turns);
 
 /* ---- the ring ---- */
 
@@ -92,7 +82,7 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
 /* Carries n transfers, all reads or all writes, piece by piece in turn, in the ring's own queues. The caller has
  * entered the ring, and all earlier commands have ended. Returns when the host's memory may be used again: reads have
  * ended then, and with `waits` writes as well. `timed`: with profiles, which cost 12 us for a piece of 1 MiB (H200). */
-cl_int gs_staging_carry(struct gs_context *ctx, struct gs_staged *v, unsigned n, bool timed, bool waits,
+cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n, bool timed, bool waits,
                         struct gs_staged_ends *ended);
 
 /* Frees this room's part of a context. Null is allowed. */
