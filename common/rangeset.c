@@ -51,10 +51,16 @@ int gs_rangeset_copy(struct gs_rangeset *dst, const struct gs_rangeset *src)
     return 0;
 }
 
-/* The index of the first range whose end is at least x. */
-static size_t first_ending_from(const struct gs_rangeset *s, uint64_t x)
+/* The index of the first range behind v[lo], which ends before x, whose end is at least x. Found the sooner, the nearer
+ * it is. */
+static size_t further_ending_from(const struct gs_rangeset *s, size_t lo, uint64_t x)
 {
-    size_t lo = 0, hi = s->n;
+    size_t hi = ++lo;
+    for (size_t step = 1; hi < s->n && s->v[hi].end < x; step *= 2) {
+        lo = hi + 1;
+        hi += step;
+    }
+    hi = hi < s->n ? hi : s->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
         if (s->v[mid].end < x)
@@ -63,6 +69,17 @@ static size_t first_ending_from(const struct gs_rangeset *s, uint64_t x)
             hi = mid;
     }
     return lo;
+}
+
+/* The same from v[lo] on, which it mostly is. */
+static inline size_t next_ending_from(const struct gs_rangeset *s, size_t lo, uint64_t x)
+{
+    return lo < s->n && s->v[lo].end < x ? further_ending_from(s, lo, x) : lo;
+}
+
+static size_t first_ending_from(const struct gs_rangeset *s, uint64_t x)
+{
+    return next_ending_from(s, 0, x);
 }
 
 /* Puts the `count` ranges of r in the place of s->v[from..to). */
@@ -92,8 +109,13 @@ __attribute__((hot)) int gs_rangeset_add(struct gs_rangeset *s, struct gs_range 
 {
     if (r.begin >= r.end)
         return 0;
-    if (!s->n || s->v[s->n - 1].end < r.begin)
+    struct gs_range *last = s->n ? &s->v[s->n - 1] : NULL;
+    if (!last || last->end < r.begin)
         return append(s, r);
+    if (last->begin <= r.begin) {
+        last->end = max_u64(last->end, r.end);
+        return 0;
+    }
     size_t from = first_ending_from(s, r.begin), to = from;
     while (to < s->n && s->v[to].begin <= r.end) {
         r.begin = min_u64(r.begin, s->v[to].begin);
@@ -211,14 +233,14 @@ int gs_rangeset_missing(const struct gs_rangeset *s, struct gs_range r, struct g
 
 int gs_rangeset_common_set(const struct gs_rangeset *s, const struct gs_rangeset *t, struct gs_rangeset *out)
 {
-    for (size_t i = t->n ? gs_rangeset_find(s, t->v[0].begin) : s->n, j = 0; i < s->n && j < t->n;) {
-        const struct gs_range c = {max_u64(s->v[i].begin, t->v[j].begin), min_u64(s->v[i].end, t->v[j].end)};
-        if (gs_rangeset_add(out, c) < 0)
+    for (size_t i = 0, j = 0; i < s->n && j < t->n;) {
+        const struct gs_range a = s->v[i], b = t->v[j], both = {max_u64(a.begin, b.begin), min_u64(a.end, b.end)};
+        if (both.begin < both.end && gs_rangeset_add(out, both) < 0)
             return -ENOMEM;
-        if (s->v[i].end < t->v[j].end)
-            i++;
+        if (a.end < b.end)
+            i = next_ending_from(s, i + 1, b.begin + 1);
         else
-            j++;
+            j = next_ending_from(t, j + 1, a.begin + 1);
     }
     return 0;
 }
@@ -233,10 +255,8 @@ bool gs_rangeset_contains(const struct gs_rangeset *s, struct gs_range r)
 
 bool gs_rangeset_contains_set(const struct gs_rangeset *s, const struct gs_rangeset *t)
 {
-    size_t i = t->n ? gs_rangeset_find(s, t->v[0].begin) : 0;
-    for (size_t j = 0; j < t->n; j++) {
-        while (i < s->n && s->v[i].end < t->v[j].end)
-            i++;
+    for (size_t i = 0, j = 0; j < t->n; j = next_ending_from(t, j + 1, s->v[i].end)) {
+        i = next_ending_from(s, i, t->v[j].end);
         if (i == s->n || s->v[i].begin > t->v[j].begin)
             return false;
     }
@@ -258,13 +278,11 @@ bool gs_rangeset_touches(const struct gs_rangeset *s, struct gs_range r)
 
 bool gs_rangeset_overlap(const struct gs_rangeset *s, const struct gs_rangeset *t)
 {
-    if (!s->n || !t->n)
-        return false;
-    for (size_t i = gs_rangeset_find(s, t->v[0].begin), j = gs_rangeset_find(t, s->v[0].begin); i < s->n && j < t->n;) {
+    for (size_t i = 0, j = 0; i < s->n && j < t->n;) {
         if (s->v[i].end <= t->v[j].begin)
-            i++;
+            i = next_ending_from(s, i + 1, t->v[j].begin + 1);
         else if (t->v[j].end <= s->v[i].begin)
-            j++;
+            j = next_ending_from(t, j + 1, s->v[i].begin + 1);
         else
             return true;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of bytes as sorted, disjoint, non-touching half-open ranges. A set that is all zeros is the empty set. A column
- * of a picture is thousands of ranges: what takes two sets goes through both once. Not thread-safe; the owner locks.
+ * of a picture is thousands of ranges: what takes two sets goes through both once, and what asks something of two skips
+ * the ranges of one that lie between two of the other. Not thread-safe; the owner locks.
  * Functions that may allocate return 0 or -ENOMEM and leave the set as it was. */
 #ifndef GS_COMMON_RANGESET_H
 #define GS_COMMON_RANGESET_H
