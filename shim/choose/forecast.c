@@ -30,21 +30,19 @@ static int add_counted(struct gs_move *m,
 static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
 {
     struct gs_forecast *o = &t->forecast;
-    const struct gs_rangeset *wrote = &u->will_write[part];
+    const struct gs_amount *needed = &u->needed_amount[part], *owned = &u->owned_amount[part];
     struct gs_move already = {0};
-    add_move(&t->all, gs_rangeset_bytes(&u->needs[part]), gs_rect_count(&u->needs[part], NULL));
-    add_move(&t->all, gs_rangeset_bytes(wrote), gs_rect_count(wrote, wrote));
+    add_move(&t->all, needed->bytes, needed->rects);
+    add_move(&t->all, owned->bytes, owned->rects);
     int err = add_counted(&o->scatter, gs_count_invalid, u->root, part, &u->needs[part]);
     if (!err) /* what was brought ahead for this launch is to be brought again for the next */
         err = add_counted(&o->scatter, gs_count_prefetched, u->root, part, &u->needs[part]);
     if (err || !part || u->root->shared)
         return err;
-    err = add_counted(&already, gs_count_invalid, u->root, 0, wrote);
-    const uint64_t bytes = gs_rangeset_bytes(wrote);
-    if (bytes > already.bytes) {
-        const uint64_t pieces = gs_rect_count(wrote, wrote); /* the gaps belong to other parts */
-        add_move(&o->leave, bytes - already.bytes, pieces > already.pieces ? pieces - already.pieces : 1);
-    }
+    err = add_counted(&already, gs_count_invalid, u->root, 0, &u->owned[part]);
+    if (owned->bytes > already.bytes)
+        add_move(&o->leave, owned->bytes - already.bytes,
+                 owned->rects > already.pieces ? owned->rects - already.pieces : 1);
     return err;
 }
 

@@ -40,11 +40,11 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, l->job.place[p], &u->will_write[p]);
+            err = gs_wrote(u->root, l->job.place[p], &u->owned[p]);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         for (unsigned p = 0; p < plan->n_parts; p++)
-            gs_traffic(u->root)->made += gs_rangeset_bytes(&u->will_write[p]);
+            gs_traffic(u->root)->made += u->owned_amount[p].bytes;
         if (u->writes == GS_COMPARED)
             gs_traffic(u->root)->made += u->window.end - u->window.begin;
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_IN_PLACE))

@@ -12,6 +12,7 @@ void gs_plan_free(struct gs_plan *plan)
         for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
             gs_rangeset_free(&plan->uses[u].needs[p]);
             gs_rangeset_free(&plan->uses[u].will_write[p]);
+            gs_rangeset_free(&plan->uses[u].owned[p]);
             gs_rangeset_free(&plan->uses[u].reduced[p]);
         }
     }
@@ -298,5 +299,9 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
         best.plan.reorders |= in->mems[i] && gs_arg_reorders(&in->kernel->args[i]);
     best.plan.reorders |= in->kernel->reorders;
     *plan = best.plan;
-    return 0;
+    for (size_t u = 0; u < plan->n_uses && !err; u++)
+        err = gs_plan_own(&plan->uses[u], plan->n_parts);
+    if (err)
+        gs_plan_free(plan);
+    return err;
 }

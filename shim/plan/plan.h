@@ -16,6 +16,11 @@ enum gs_write_class {
     GS_COMPARED  /* unknown: parts start from equal bytes, and bytes that differ afterwards were written */
 };
 
+/* The bytes of a set, and the pieces in which they travel (common/rects.h). */
+struct gs_amount {
+    uint64_t bytes, rects;
+};
+
 /* A memory object that the launch uses through one argument or several. */
 struct gs_use {
     struct gs_mem *root;
@@ -23,7 +28,9 @@ struct gs_use {
     struct gs_range window; /* of the root: the union of the arguments' windows */
     enum gs_write_class writes;
     struct gs_rangeset needs[GS_MAX_DEVICES];      /* by part, in bytes of the root: valid before the part runs */
-    struct gs_rangeset will_write[GS_MAX_DEVICES]; /* by part: owned after it (GS_DISJOINT, GS_REDUCED) */
+    struct gs_rangeset will_write[GS_MAX_DEVICES]; /* by part: what it may write (GS_DISJOINT, GS_REDUCED) */
+    struct gs_rangeset owned[GS_MAX_DEVICES];      /* by part: valid in its place alone afterwards: gs_plan_own */
+    struct gs_amount needed_amount[GS_MAX_DEVICES], owned_amount[GS_MAX_DEVICES];
     /* Atomics whose results nobody uses. */
     enum gs_atomic_op op;
     enum gs_atomic_type type;
@@ -87,6 +94,10 @@ uint64_t gs_plan_row(const struct gs_plan_input *in, unsigned dim, uint64_t belo
 /* May a part read bytes that another part writes? For uses with known writes. (The order of work-groups decides such a
  * launch's result on one device as well.) */
 bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use);
+
+/* Makes u->owned of `will_write` and of narrow gaps in it that no other part reads or writes; adds the gaps to `needs`,
+ * so that they are valid. A matrix's inner part is thousands of ranges, and few with the gaps at its edge. -ENOMEM. */
+int gs_plan_own(struct gs_use *u, unsigned n_parts);
 
 /* A box of a launch in work-items: its offset and size by dimension. */
 void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3]);

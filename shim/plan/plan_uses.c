@@ -57,11 +57,11 @@ static int add_atomics(struct gs_use *u, unsigned part, const struct gs_mem *m, 
     return err;
 }
 
-/* Does any part plainly read or write any of these bytes? */
-static bool plainly_used(const struct gs_use *u, unsigned n_parts, const struct gs_rangeset *s)
+/* Does any part plainly read or write any of these bytes, but for one part? `but` n_parts: for none. */
+static bool plainly_used(const struct gs_use *u, unsigned n_parts, unsigned but, const struct gs_rangeset *s)
 {
     for (unsigned p = 0; p < n_parts; p++)
-        if (gs_rangeset_overlap(&u->needs[p], s) || gs_rangeset_overlap(&u->will_write[p], s))
+        if (p != but && (gs_rangeset_overlap(&u->needs[p], s) || gs_rangeset_overlap(&u->will_write[p], s)))
             return true;
     return false;
 }
@@ -94,7 +94,7 @@ static int coalesce(struct gs_use *u, unsigned n_parts, unsigned part)
     int err = 0;
     for (size_t i = 1; i < s->n && !err; i++) {
         struct gs_range gap = {s->v[i - 1].end, s->v[i].begin};
-        if (gap.end - gap.begin <= COALESCE_BYTES && !plainly_used(u, n_parts, &GS_ONE_RANGE(gap)))
+        if (gap.end - gap.begin <= COALESCE_BYTES && !plainly_used(u, n_parts, n_parts, &GS_ONE_RANGE(gap)))
             err = gs_rangeset_add(&gaps, gap);
     }
     if (!err)
@@ -111,7 +111,7 @@ static int settle_atomics(struct gs_use *u, unsigned n_parts)
     if (!u->clash && apart(u, n_parts))
         return own(u, n_parts);
     for (unsigned p = 0; p < n_parts && !u->clash; p++)
-        u->clash = plainly_used(u, n_parts, &u->reduced[p]);
+        u->clash = plainly_used(u, n_parts, n_parts, &u->reduced[p]);
     if (u->clash)
         return 0;
     u->writes = GS_REDUCED;
@@ -213,6 +213,41 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
         return err;
     u->writes = GS_DISJOINT; /* there is nobody else */
     return gs_rangeset_add(&u->will_write[0], u->window);
+}
+
+/* Adds to what a part owns the gaps that are so many times as narrow as the range on either side. */
+static int own_gaps(struct gs_use *u, unsigned n_parts, unsigned part)
+{
+    enum { NARROW = 8 };
+    struct gs_rangeset *s = &u->owned[part], gaps = {0};
+    int err = 0;
+    for (size_t i = 1; i < s->n && !err; i++) {
+        const struct gs_range a = s->v[i - 1], b = s->v[i];
+        struct gs_range gap = {a.end, b.begin};
+        const uint64_t most = (gap.end - gap.begin) * NARROW;
+        if (most <= a.end - a.begin && most <= b.end - b.begin && !plainly_used(u, n_parts, part, &GS_ONE_RANGE(gap)))
+            err = gs_rangeset_add(&gaps, gap);
+    }
+    err = err ? err : gs_rangeset_add_set(s, &gaps);
+    err = err ? err : gs_rangeset_add_set(&u->needs[part], &gaps);
+    gs_rangeset_free(&gaps);
+    return err;
+}
+
+int gs_plan_own(struct gs_use *u, unsigned n_parts)
+{
+    enum { DIMENSIONS = 3 }; /* the rows of a plane become one range, and then the planes */
+    int err = 0;
+    for (unsigned p = 0; p < n_parts && !err; p++) {
+        const struct gs_rangeset *needs = &u->needs[p], *owned = &u->owned[p];
+        err = gs_rangeset_copy(&u->owned[p], &u->will_write[p]);
+        for (unsigned i = 0; i < DIMENSIONS && u->writes == GS_DISJOINT && !err; i++)
+            err = own_gaps(u, n_parts, p);
+        u->needed_amount[p] = (struct gs_amount){gs_rangeset_bytes(needs), gs_rect_count(needs, NULL)};
+        /* Other gaps belong to other parts. */
+        u->owned_amount[p] = (struct gs_amount){gs_rangeset_bytes(owned), gs_rect_count(owned, owned)};
+    }
+    return err;
 }
 
 bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use)

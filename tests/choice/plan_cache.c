@@ -55,6 +55,7 @@ static void same_plans(const struct gs_plan *a, const struct gs_plan *b)
         for (unsigned p = 0; p < a->n_parts; p++) {
             same_sets(&a->uses[u].needs[p], &b->uses[u].needs[p]);
             same_sets(&a->uses[u].will_write[p], &b->uses[u].will_write[p]);
+            same_sets(&a->uses[u].owned[p], &b->uses[u].owned[p]);
         }
     }
 }

@@ -103,6 +103,7 @@ if [ $part = programs ] || [ $part = all ]; then
   for steps in "$seed 20" "$((seed + 1)) 30 3" "$((seed + 2)) 30 3" "$((seed + 3)) 30 3"; do
     # shellcheck disable=SC2086
     over "$programs/halos" $steps
+    over "$programs/interior" $steps # what no step writes parts own nevertheless
   done
   # Everything is brought home while a call that blocks reads there, without the context's lock.
   layers=$library:$programs/call_hooks.so
