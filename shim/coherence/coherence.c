@@ -232,9 +232,9 @@ static cl_int look_for_missing(struct gs_command *cmd, struct gs_mem *root, cons
     for (unsigned i = 0; i < n && !err; i++) {
         if (w[i].place)
             atomic_store(&cmd->ctx->spread, true);
-        for (size_t k = 0; k < w[i].bytes->n && !err; k++)
-            err = gs_check_spoiled(root, w[i].bytes->v[k]);
-        if (!err)
+        if (w[i].bytes->n && (root->bytes->lost || gs_rangeset_overlap(&root->bytes->spoiled, w[i].bytes)))
+            err = CL_OUT_OF_RESOURCES;
+        else
             err = find_missing(root, w[i].place, w[i].bytes, exactly, &missing[i]);
         if (!w[i].place && !cmd->turns_back)
             root->bytes->traffic.fetched += gs_rangeset_bytes(&missing[i]);
