@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/client/client.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/process/threads.h"
+#include "shim/order/completion.h"
 #include "shim/order/upward.h"
 
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
@@ -62,12 +64,13 @@ void gs_memory_used(unsigned place, int64_t bytes)
     tell_memory(atomic_load(&gs_process.client), place, bytes);
 }
 
-static void open_client(void)
+/* 0, or -errno: -EAGAIN, no thread could be started. */
+static int open_client(void)
 {
     char path[128];
     gs_client_socket_path(path, sizeof path);
     if (access(path, F_OK) < 0)
-        return;
+        return -ENOENT;
     struct gs_client *c;
     const struct gs_client_options options = {.task = gs_settings()->task,
                                               .no_task = gs_settings()->pooled,
@@ -77,15 +80,16 @@ static void open_client(void)
                                               .gpus = gs_group()->n ? gs_group()->n : 1,
                                               .hello_wait_ms = gs_settings()->task_required ? PATIENT_MS : 0,
                                               .notice = notice};
-    const int err = gs_client_open(&c, &options);
+    const int err = gs_units_start_threads() ? gs_client_open(&c, &options) : -EAGAIN;
     if (err < 0) {
         gs_debug("the daemon can't be joined (error %d)", -err);
-        return;
+        return err;
     }
     check_task(c);
     for (unsigned p = 0; p < GS_MAX_DEVICES; p++)
         tell_memory(c, p, atomic_load(&search.used[p]));
     atomic_store(&gs_process.client, c);
+    return 0;
 }
 
 /* There is no client yet, and it is time to look for a daemon. */
@@ -93,15 +97,15 @@ static void look_for_daemon(void)
 {
     if (pthread_mutex_trylock(&search.lock) != 0)
         return;
-    if (!atomic_load(&gs_process.client))
-        open_client();
-    if (!atomic_load(&gs_process.client) && gs_settings()->task && !search.said) {
-        search.said = true;
+    const int err = atomic_load(&gs_process.client) ? 0 : open_client();
+    if (err == -EAGAIN && !search.said)
+        gs_error("no thread could be started to wait for the daemon: this program runs unscheduled");
+    else if (err && gs_settings()->task && !search.said)
         gs_error("there is no daemon: task %s runs unscheduled until one comes", gs_settings()->task);
-    }
-    if (!atomic_load(&gs_process.client) && gs_settings()->task_required && !gs_settings()->task)
+    else if (err && gs_settings()->task_required && !gs_settings()->task)
         gs_error("there is no daemon: this program is no task");
-    if (!atomic_load(&gs_process.client))
+    search.said |= err == -EAGAIN || (err && gs_settings()->task);
+    if (err)
         end_unless_optional();
     atomic_store(&gs_process.look_at_ns, atomic_load(&gs_process.client) ? UINT64_MAX : gs_now_ns() + LOOK_AGAIN_NS);
     atomic_store(&gs_process.looked, true);

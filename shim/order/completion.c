@@ -312,6 +312,14 @@ static bool start(void)
     return watcher.started = gs_threads_start("gs-ends", NULL, look_for_ends, NULL);
 }
 
+bool gs_units_start_threads(void)
+{
+    pthread_mutex_lock(&watcher.lock);
+    const bool started = start();
+    pthread_mutex_unlock(&watcher.lock);
+    return started && gs_above_order.start_threads();
+}
+
 /* With the lock held. */
 static void add(struct gs_awaited *w)
 {

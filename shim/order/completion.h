@@ -14,6 +14,9 @@
 bool gs_await_end(cl_event event, cl_event (*last)(void *data), bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data);
 
+/* Starts our thread, and those that wait for units, so that no call waits for them. False: no thread. */
+bool gs_units_start_threads(void);
+
 /* An event awaited with this `data` has probably ended: if so, calls `ended` now, from the caller's thread. */
 void gs_completion_now(const void *data);
 

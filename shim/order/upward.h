@@ -12,6 +12,8 @@ struct gs_above_order {
     /* Are all the application's commands in the queue known to have ended? `of_this_call`: don't count the newest,
      * which is the call under way. With the context's lock held. */
     bool (*is_empty)(struct gs_queue *q, bool of_this_call);
+    /* Starts the threads that wait for units. False: no thread. */
+    bool (*start_threads)(void);
 };
 extern const struct gs_above_order gs_above_order;
 

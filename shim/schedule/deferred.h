@@ -182,6 +182,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event);
 /* ---- resource_workers.c ---- */
 
 void gs_workers_set_up(void);
+bool gs_workers_start(void); /* false: no thread */
 
 /* Asks for the first unit and waits, `ns` at most. True: granted. False: the worker may have the open request now, and
  * takes no unit until the caller calls gs_worker_take(h) or gs_worker_undo(h). */

@@ -8,7 +8,8 @@
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
 
-/* Commands that could run now, one list for each resource, with a thread that is started on first need. */
+/* Commands that could run now, one list for each resource, with a thread, which is started before a daemon is joined;
+ * or on first need, without a daemon. */
 struct worker {
     pthread_mutex_t lock; /* all below */
     pthread_cond_t news;
@@ -260,6 +261,18 @@ void gs_workers_set_up(void)
 static bool start(struct worker *l)
 {
     return l->started = l->started || gs_threads_start("gs-worker", NULL, run_worker, l);
+}
+
+bool gs_workers_start(void)
+{
+    bool all = true;
+    gs_workers_set_up();
+    for (unsigned r = 0; r <= gs_group()->n && all; r++) { /* the link, and each place's */
+        struct worker *l = &workers.of[r ? gs_resource_of(r - 1) : GS_RESOURCE_PCI];
+        GS_LOCKED(&l->lock);
+        all = start(l);
+    }
+    return all;
 }
 
 bool gs_worker_request(struct gs_deferred *h, uint64_t ns)

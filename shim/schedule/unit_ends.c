@@ -369,4 +369,5 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     return true;
 }
 
-const struct gs_above_order gs_above_order = {.close = gs_queue_close, .is_empty = is_empty};
+const struct gs_above_order gs_above_order = {
+    .close = gs_queue_close, .is_empty = is_empty, .start_threads = gs_workers_start};
