@@ -201,7 +201,7 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(
         return gs_refuse(errcode_ret, CL_INVALID_PLATFORM);
     if (only_group_device(g, num_devices, devices)) {
         /* A daemon hears of this process before the context is made, which takes a GPU's driver 0.1 s: the
-         * units of an application that was alone have ended by then. */
+         * units of an application that was sole have ended by then. */
         if (g->type & CL_DEVICE_TYPE_GPU)
             gs_scheduled();
         /* Sharing with a graphics API may fit the first device alone. */

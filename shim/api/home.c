@@ -302,8 +302,8 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
     return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
-/* An application that is connected alone reads few bytes without a unit, as nobody waits for the link: else the copy
- * would be set up only once the launch before it has ended. Not where the driver hasn't got all that comes before. */
+/* A sole application reads few bytes without a unit, as nobody waits for the link: else the copy would be set up only
+ * once the launch before it has ended. Not where the driver hasn't got all that comes before. */
 static bool needs_no_unit(const struct gs_command *cmd)
 {
     enum { FEW_BYTES = 4096 };

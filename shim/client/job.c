@@ -7,7 +7,7 @@
 #include "shim/report/watch.h"
 
 enum { PRUNE_FROM = 64 };
-enum { ALONE_WARMUP = 1 }; /* jobs, where no daemon says how many */
+enum { WARMUP_WITHOUT_DAEMON = 1 }; /* jobs */
 
 atomic_bool gs_job_open;
 atomic_uint gs_jobs_ended;
@@ -172,7 +172,7 @@ static uint64_t await_release(void)
     }
     const uint64_t now = gs_now_ns();
     jobs.release_ns = jobs.release_ns ? jobs.release_ns + period : now;
-    if (jobs.release_ns < now && atomic_load(&gs_jobs_ended) <= (mode.scheduled ? mode.warmup : ALONE_WARMUP))
+    if (jobs.release_ns < now && atomic_load(&gs_jobs_ended) <= (mode.scheduled ? mode.warmup : WARMUP_WITHOUT_DAEMON))
         jobs.release_ns = now;
     const struct timespec t = gs_timespec(jobs.release_ns);
     while (jobs.release_ns > now && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)

@@ -265,7 +265,7 @@ static void *look_for_ends(void *unused)
         }
         free(all);
         gs_threads_served();
-        /* Nothing awaited: beside other applications polls on for the next end. One alone mostly sees ends itself. */
+        /* Nothing awaited: beside other applications polls on for the next end. A sole one mostly sees ends itself. */
         pause_ns = next_pause(pause_ns, found, wanted || (!n && !gs_above_completion.sole()));
     }
     return NULL;

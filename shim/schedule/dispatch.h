@@ -20,8 +20,8 @@
 
 enum { GS_BATCH_SIZES = 12 };
 
-/* A unit of short commands should last no longer than GS_BATCH_NS; than GS_BATCH_ALONE_NS where the next unit would
- * wait for units of the same application alone; than GS_BATCH_SOLE_NS where no other application is connected. Launches
+/* A unit of short commands should last no longer than GS_BATCH_NS; than GS_BATCH_ALONE_NS where the application
+ * is alone on the resource, and its other units are out; than GS_BATCH_SOLE_NS where the application is sole. Launches
  * that could be cut but go whole have the last two bounds as well. */
 enum { GS_BATCH_NS = 200 * 1000, GS_BATCH_ALONE_NS = 600 * 1000, GS_BATCH_SOLE_NS = 5 * 1000 * 1000 };
 

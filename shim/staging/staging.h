@@ -127,7 +127,7 @@ enum gs_host_fact {
     /* Only before the context's lock is taken: */
     GS_FACT_DIRECT = 1 << 6, /* few bytes, or a kind of command that the ring doesn't carry */
     GS_FACT_NEW = 1 << 7,    /* the command may define bytes for the first time, which must be noted */
-    GS_FACT_SOLE = 1 << 8,   /* few bytes of an application that is alone under its daemon */
+    GS_FACT_SOLE = 1 << 8,   /* few bytes of a sole application under a daemon */
     GS_FACTS = 9
 };
 
