@@ -32,7 +32,7 @@ done
 # What a process that is stuck does.
 look_into() { # PID
   gpusparc status --json >"hung.$1.json" || true
-  command -v gdb >/dev/null && timeout 240 gdb -batch -p "$1" -ex 'thread apply all bt 12' >"hung.$1.txt" 2>/dev/null || true
+  command -v gdb >/dev/null && timeout 60 gdb -batch -p "$1" -ex 'thread apply all bt 12' >"hung.$1.txt" 2>/dev/null || true
   for task in /proc/"$1"/task/*; do echo "$(<"$task/comm"): $(cat "$task/wchan" 2>/dev/null)"; done || true
 }
 
@@ -110,6 +110,7 @@ for ((s = 1; s <= slots; s++)); do
   pids[s]=$!
 done
 until=$((SECONDS + seconds))
+RANDOM=$seed
 while has deaths && [ $SECONDS -lt $until ] && [ ! -e failed ]; do
   sleep $((1 + RANDOM % 4))
   kill -KILL "$daemon"
