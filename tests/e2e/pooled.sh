@@ -229,7 +229,7 @@ for value in pool pooled+ pooled+host pooled+host: pooled+host:5 pooled+host:0Gi
   grep -q "'$value' is no value for --memory" pooled.err || fail "--memory $value: $(cat pooled.err)"
 done
 
-[ "$mib" != 0 ] || exit 0
+[ "$mib" != 0 ] || { echo "left out, large buffers: they take memory, and are asked for by their MiB"; exit 0; }
 layer='' kib=$((mib * 1024))
 unset SMALL_MEMORY_BYTES
 for case in stencil reduction windows matrices gathers images; do
