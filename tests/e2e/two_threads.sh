@@ -65,7 +65,7 @@ done
 for what in read map; do
   for transfer in plain auto pinned; do
     OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 100 \
-      gpusparc run --no-daemon --devices cpu:2 --mode multi "$programs/read_before_held_launch" $what || fail "$transfer: a $what waits for a later launch"
+      gpusparc run --no-daemon --devices cpu:2 --mode multi "$programs/read_before_waiting_launch" $what || fail "$transfer: a $what waits for a later launch"
   done
 done
 # Where the machine is busy the write before may have ended already, and nothing comes between: one of three is to.

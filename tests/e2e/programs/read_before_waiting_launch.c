@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* read_before_held_launch read | map: while one thread reads all of a buffer, or maps it, by a call that blocks,
+/* read_before_waiting_launch read | map: while one thread reads all of a buffer, or maps it, by a call that blocks,
  * another one launches a kernel that changes the buffer, in the same queue, and then one behind a user event. The one
  * gives that event its status once the call has returned: it must not wait for the second launch. */
 #include "plain.h"
