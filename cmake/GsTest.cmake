@@ -18,11 +18,12 @@ function(gs_test)
 endfunction()
 
 # gs_script_test(NAME name SCRIPT file [ARGS …] [LABELS …] [ENVIRONMENT …] [SERIAL])
-# A script of bash, or of bats where its name ends so, that drives the real programs. It gets GS_BUILD and GS_SOURCE, and a private folder as its
-# working directory, and finds `gpusparc` on its PATH. No daemon answers it but one that it begins itself: by a machine's
-# own, launches go otherwise than the tests expect. The time limit is for hangs: on a fresh machine PoCL's own cache is
-# empty, and the first run of each kernel compiles it. That is most of what the tests cost, so they share a cache; where
-# GS_ONE_FORM is set, PoCL compiles a kernel once for all work-group sizes and offsets, not for each as it does by itself.
+# A script of bash, or of bats where its name ends so, that drives the real programs. It gets GS_BUILD and GS_SOURCE,
+# and a private folder as its working directory, and finds `gpusparc` on its PATH. No daemon answers it but one that it
+# begins itself: by a machine's own, launches go otherwise than the tests expect. The time limit is for hangs; the
+# script knows it as GS_LIMIT. On a fresh machine PoCL's own cache is empty, and the first run of each kernel compiles
+# it. That is most of what the tests cost, so they share a cache; where GS_ONE_FORM is set, PoCL compiles a kernel once
+# for all work-group sizes and offsets, not for each as it does by itself.
 # PoCL has those built-in functions only that tests/pocl/builtins names, but where GS_AS_IS is set.
 # SERIAL: no other test runs beside it, as it counts what the shim does while commands take microseconds.
 function(gs_script_test)
@@ -46,7 +47,7 @@ function(gs_script_test)
   add_test(NAME ${T_NAME} COMMAND ${shell} ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${GS_LIMIT} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT
-    "GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};${vendors};${T_ENVIRONMENT}")
+    "GS_LIMIT=${GS_LIMIT};GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};${vendors};${T_ENVIRONMENT}")
   if(T_SERIAL)
     set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
   endif()

@@ -2,6 +2,11 @@
 # What the scripts of this folder share.
 fail() { echo "FAILED: $*"; exit 1; }
 programs=$GS_BUILD/tests/e2e
+# The seconds that are left to a program: less than to the script (cmake/GsTest.cmake), which then says what hangs.
+left() {
+  local s=$((${GS_LIMIT:-255} - 15 ${GS_LIMIT:+- SECONDS}))
+  echo $((s > 1 ? s : 1))
+}
 stats() { "$programs/stats" "$@" || fail "stats: $*"; }
 noise() { python3 -c 'import random, sys; sys.stdout.buffer.write(random.Random(1).randbytes(int(sys.argv[1])))' "$1"; } # BYTES, the same each time
 # Kernels that PoCL has compiled once, and translations, are shared by all tests; a test that needs its own says so.

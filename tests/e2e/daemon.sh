@@ -100,11 +100,11 @@ gpusparc run --devices "$devices" --gpus 2 --mode multi --no-daemon --task both 
 
 # Paced: six jobs end after five periods at the earliest. By the task's period, and by one given, which takes no daemon.
 begin_ns=$(date +%s%N)
-timeout 240 gpusparc run --devices "$devices" --gpus 2 --task both --pace "$programs/jobs" 6 >paced.txt
+timeout "$(left)" gpusparc run --devices "$devices" --gpus 2 --task both --pace "$programs/jobs" 6 >paced.txt
 [ $(($(date +%s%N) - begin_ns)) -ge 1000000000 ] || fail "jobs come before their release"
 "$programs/jobs" 6 | cmp - paced.txt
 begin_ns=$(date +%s%N)
-timeout 240 gpusparc run --devices "$devices" --gpus 2 --no-daemon --pace=100ms "$programs/jobs" 6 | cmp - paced.txt
+timeout "$(left)" gpusparc run --devices "$devices" --gpus 2 --no-daemon --pace=100ms "$programs/jobs" 6 | cmp - paced.txt
 [ $(($(date +%s%N) - begin_ns)) -ge 500000000 ] || fail "jobs come before their release without a daemon"
 
 # Two at a time, at two priorities.

@@ -42,7 +42,7 @@ END2
 run() { # COMMAND...
   rm -f chains.txt
   "$programs/exchange" $mib >plain.txt
-  LONGEST_CHAIN=$PWD/chains.txt timeout 240 "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
+  LONGEST_CHAIN=$PWD/chains.txt timeout "$(left)" "$@" >out.txt 2>err.txt || { cat err.txt; fail "$*"; }
   cmp plain.txt out.txt || fail "$* computes something else"
 }
 mib=12
@@ -66,7 +66,7 @@ for run in "2 1024 64" "3 1024 64" "2 251 64" "3 251 64" "3 33 1000" "2 100 3"; 
   rm -f trace.json stats.json
   "$programs/planes" "$plane" "$planes" >plain.txt
   OPENCL_LAYERS=$programs/lazy.so LAZY=gpu,lanes,poison POCL_DEVICES="$(printf 'pthread %.0s' $(seq "$n"))" \
-    XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer timeout 240 \
+    XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda GPUSPARC_TRANSFER=peer timeout "$(left)" \
     install/bin/gpusparc run --devices gpu --gpus "$n" --mode multi --stats=stats.json --trace "$PWD/trace.json" \
     "$programs/planes" "$plane" "$planes" >out.txt 2>err.txt || { cat err.txt; fail "planes $run"; }
   cmp plain.txt out.txt || fail "planes $run computes something else"

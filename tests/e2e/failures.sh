@@ -86,7 +86,7 @@ shows env.err "%s; the application runs on one device"
 
 # A GPUSPARC_REAL that is no library, or gpusparc itself: said once, and the system's is taken.
 for real in /nowhere/libOpenCL.so.1 /etc/hostname "$GS_BUILD/lib/gpusparc/libgpusparc.so" "$GS_BUILD/lib/gpusparc/opencl/libOpenCL.so.1"; do
-  GPUSPARC_REAL=$real timeout 240 gpusparc run "${app[@]}" >real.txt 2>real.err || { cat real.err; fail "GPUSPARC_REAL=$real"; }
+  GPUSPARC_REAL=$real timeout "$(left)" gpusparc run "${app[@]}" >real.txt 2>real.err || { cat real.err; fail "GPUSPARC_REAL=$real"; }
   cmp alone.txt real.txt && [ "$(wc -l <real.err)" = 1 ] && grep -q "GPUSPARC_REAL.*$real" real.err || { cat real.err; fail "GPUSPARC_REAL=$real: other than one sentence"; }
   shows real.err "GPUSPARC_REAL=%s can't be used: %s; the system's library is looked for"
 done

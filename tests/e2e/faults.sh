@@ -33,7 +33,7 @@ says_so() { # CODE STATUS
 
 one() { # FAULT PROGRAM ARGUMENTS...
   local rc=0
-  FAULT=$1 timeout 240 gpusparc run --mode "${mode:-multi}" --gpus "$gpus" "$programs/${@:2:1}" "${@:3}" >out.txt 2>err.txt || rc=$?
+  FAULT=$1 timeout "$(left)" gpusparc run --mode "${mode:-multi}" --gpus "$gpus" "$programs/${@:2:1}" "${@:3}" >out.txt 2>err.txt || rc=$?
   cases=$((cases + 1))
   if [ $rc = 0 ] && cmp -s alone.txt out.txt; then
     right=$((right + 1))
@@ -132,14 +132,14 @@ spoiled_by_unit() { # UNIT, in the order in which they are enqueued
 # A launch that takes long fails while one of its parts has yet to enqueue units: in another way than by a unit's own end,
 # which waits for the other part's. What is written and launched as soon as it has failed comes after those all the same.
 spoiled_early() { # UNIT, in the order in which they are enqueued
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/failed_output" slow >out.txt ||
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout "$(left)" gpusparc run --mode multi --gpus 2 "$programs/failed_output" slow >out.txt ||
     fail "spoiled slow exits with $?"
   grep -q "written: error 0, 0 words wrong" out.txt || { cat out.txt; fail "unit $1 fails, and the launch before its other units have ended"; }
 }
 
 # Who waits for a launch, a part of which fails, waits for the others.
 spoiled_waits() { # PART
-  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout 240 gpusparc run --mode multi --gpus 2 "$programs/failed_output" waits >out.txt
+  FAULT=clEnqueueNDRangeKernel:$1:-9999:late timeout "$(left)" gpusparc run --mode multi --gpus 2 "$programs/failed_output" waits >out.txt
   { echo "the launch: error -14, status -14"; echo waited; echo "added to what was written: error 0, 0 words wrong"; } >alone.txt
   cmp alone.txt out.txt || { cat out.txt; fail "part $1 fails, and is waited for"; }
 }
@@ -245,11 +245,11 @@ END
   GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer retries
   # A launch that has no memory for the gate of its unit isn't enqueued without one: the application is told, and goes on.
   printf '%s\n' "waits: error -6" "next: error 0" "sum 10" >alone.txt
-  FAULT=clCreateUserEvent:2:-6:once timeout 240 gpusparc run --gpus 1 "$programs/behind_user_event" >out.txt || fail "ungated"
+  FAULT=clCreateUserEvent:2:-6:once timeout "$(left)" gpusparc run --gpus 1 "$programs/behind_user_event" >out.txt || fail "ungated"
   cmp alone.txt out.txt || { cat out.txt; fail "a launch that has no memory for its gate"; }
   # Where one of them is refused the command fails when the others have ended.
   FAULT=clEnqueueReadBuffer:2:-5:forever OPENCL_LAYERS=$programs/as_gpu.so:$OPENCL_LAYERS GPUSPARC_TRANSFER=plain \
-    timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
+    timeout "$(left)" gpusparc run --devices cpu:2 --gpus 1 "$programs/refused_read" >out.txt || { cat out.txt; fail "refused_read"; }
   end_daemon
   rm -rf "$dir"
   export GPUSPARC_SOCKET=$dir/none

@@ -26,9 +26,9 @@ done
 split() { # NAME COMMAND...
   local name=$1
   shift
-  timeout 240 "$@" >alone.txt || { cat alone.txt; fail "$* without gpusparc"; }
+  timeout "$(left)" "$@" >alone.txt || { cat alone.txt; fail "$* without gpusparc"; }
   rm -f "$name.json"
-  timeout 240 gpusparc run --devices cpu:2 --mode multi --stats="$name.json" "$@" >"$name.txt" 2>"$name.err" || { cat "$name.txt" "$name.err"; fail "$*"; }
+  timeout "$(left)" gpusparc run --devices cpu:2 --mode multi --stats="$name.json" "$@" >"$name.txt" 2>"$name.err" || { cat "$name.txt" "$name.err"; fail "$*"; }
   cmp alone.txt "$name.txt" || fail "$*: another output"
   [ ! -s "$name.err" ] || { cat "$name.err"; fail "$*: words on stderr"; }
   stats "$name.json" "split:opened"
@@ -70,11 +70,11 @@ stats copy.json split:opened
 
 ends() { # HOW STATUS KERNEL-ASKED
   local how=$1 want=$2 rc=0
-  timeout 240 "$programs/ways_to_end" "$how" >alone.txt 2>alone.err || rc=$?
+  timeout "$(left)" "$programs/ways_to_end" "$how" >alone.txt 2>alone.err || rc=$?
   [ "$rc" = "$want" ] || fail "ways_to_end $how gives $rc without gpusparc"
   rc=0
   rm -f ending.json
-  timeout 240 gpusparc run --devices cpu:2 --mode multi --stats=ending.json "$programs/ways_to_end" "$how" >ending.txt 2>ending.err || rc=$?
+  timeout "$(left)" gpusparc run --devices cpu:2 --mode multi --stats=ending.json "$programs/ways_to_end" "$how" >ending.txt 2>ending.err || rc=$?
   [ "$rc" = "$want" ] || { cat ending.err; fail "ways_to_end $how gives $rc"; }
   cmp alone.txt ending.txt || { diff alone.txt ending.txt; fail "ways_to_end $how: another output"; }
   cmp alone.err ending.err || { cat ending.err; fail "ways_to_end $how: other words on stderr"; }
@@ -90,7 +90,7 @@ ends closed 0
 # Without gpusparc this may crash (before glibc 2.41).
 for _ in $(seq 12); do
   rc=0
-  timeout 240 gpusparc run --devices cpu:2 --mode multi "$programs/ways_to_end" threads >ending.txt 2>ending.err || rc=$?
+  timeout "$(left)" gpusparc run --devices cpu:2 --mode multi "$programs/ways_to_end" threads >ending.txt 2>ending.err || rc=$?
   [ "$rc" = 6 ] || { cat ending.err; fail "several threads that call exit(6) at once give $rc"; }
 done
 echo passed
@@ -102,7 +102,7 @@ for mode in single auto; do
   for i in 1 2 3 4 5; do
     rm -rf fresh
     mkdir fresh
-    POCL_CACHE_DIR=$PWD/fresh timeout 240 gpusparc run --mode $mode "$programs/exit_without_wait" "$i" >out.txt 2>err.txt || continue
+    POCL_CACHE_DIR=$PWD/fresh timeout "$(left)" gpusparc run --mode $mode "$programs/exit_without_wait" "$i" >out.txt 2>err.txt || continue
     [ "$(cat out.txt)" = done ] && [ -n "$(find fresh -name '*.so')" ] && well=$((well + 1))
   done
   [ $well -ge 3 ] || { cat err.txt; fail "a launch is unfinished when the process ends ($mode): $well of 5 end well"; }

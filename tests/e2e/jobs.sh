@@ -73,7 +73,7 @@ expect t 6 $((${before#* } + 121)) "with a thread that asks to the end"
 # A handler of exit() that was registered before ours gets what it asks for.
 "$programs/ways_to_end" handler >handler.txt || fail "ways_to_end handler without gpusparc"
 for way in auto plain pinned; do
-  GPUSPARC_TRANSFER=$way timeout 240 gpusparc run --devices "$devices" --gpus 2 --mode multi --task one "$programs/ways_to_end" handler | cmp - handler.txt ||
+  GPUSPARC_TRANSFER=$way timeout "$(left)" gpusparc run --devices "$devices" --gpus 2 --mode multi --task one "$programs/ways_to_end" handler | cmp - handler.txt ||
     fail "a handler of exit() by $way"
 done
 end_daemon

@@ -44,7 +44,7 @@ one() { # MODES NAME COMMAND...
   local modes=$1 name=$2 rc=0
   shift 2
   rm -f report
-  LAZY=$modes timeout -s KILL 240 "${layer[@]}" "$@" >out.txt 2>err.txt </dev/null || rc=$?
+  LAZY=$modes timeout -s KILL "$(left)" "${layer[@]}" "$@" >out.txt 2>err.txt </dev/null || rc=$?
   runs=$((runs + 1))
   [ $rc = 0 ] && { [ ! -e plain.txt ] || cmp -s plain.txt out.txt; } && [ ! -e report ] && ! grep -q '^gpusparc' err.txt && return 0
   echo "$name over a driver that is $modes: exits with $rc$(cmp -s plain.txt out.txt || echo ', other output')"
@@ -116,7 +116,7 @@ stuck_probe() {
   probe "touch $PWD/asked; sleep 25; touch $PWD/answered; echo ok"
   rm -rf fresh asked answered
   LAZY=gpu POCL_DEVICES="pthread pthread" XDG_CACHE_HOME=$PWD/fresh LD_LIBRARY_PATH=$programs/cuda \
-    timeout -s KILL 240 "${layer[@]}" "$install/bin/gpusparc" run --devices gpu --mode multi "$samples/vectoradd" \
+    timeout -s KILL "$(left)" "${layer[@]}" "$install/bin/gpusparc" run --devices gpu --mode multi "$samples/vectoradd" \
     --size 1000000 >out.txt 2>&1 || fail "vectoradd with a probe that doesn't end: $(cat out.txt)"
   [ -e asked ] || fail "the probe was not asked"
   [ ! -e answered ] || fail "the application's end waited for a probe"

@@ -13,7 +13,7 @@ program() { # OPTIONS -- PROGRAM ARGUMENTS
   while [ "$1" != -- ]; do options+=("$1"); shift; done
   shift
   "$programs/$1" "${@:2}" >plain.txt || fail "$* without gpusparc"
-  timeout 240 gpusparc run --devices cpu:2 "${options[@]}" "$programs/$1" "${@:2}" >out.txt 2>err.txt ||
+  timeout "$(left)" gpusparc run --devices cpu:2 "${options[@]}" "$programs/$1" "${@:2}" >out.txt 2>err.txt ||
     { cat out.txt err.txt; fail "$* under ${options[*]}"; }
   cmp plain.txt out.txt || fail "$* under ${options[*]}: another result"
   runs=$((runs + 1))

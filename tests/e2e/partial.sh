@@ -19,8 +19,8 @@ pair() {
   local name=$1
   shift
   rm -f stats.json
-  timeout 240 "$@" >plain.txt 2>plain.err || fail "$name: the plain run: $(cat plain.err)"
-  GPUSPARC_STATS=stats.json timeout 240 gpusparc run "$@" >under.txt 2>under.err || fail "$name: exit status $?: $(cat under.err)"
+  timeout "$(left)" "$@" >plain.txt 2>plain.err || fail "$name: the plain run: $(cat plain.err)"
+  GPUSPARC_STATS=stats.json timeout "$(left)" gpusparc run "$@" >under.txt 2>under.err || fail "$name: exit status $?: $(cat under.err)"
   cmp plain.txt under.txt || fail "$name: another output than the plain run"
   cases=$((cases + 1))
 }

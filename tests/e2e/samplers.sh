@@ -7,7 +7,7 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 "$programs/replaced_samplers" kept >kept.txt || fail "replaced_samplers kept fails without gpusparc"
 for way in auto plain pinned; do
   for n in 2 3; do
-    GPUSPARC_TRANSFER=$way timeout 240 gpusparc run --no-daemon --devices cpu:$n --gpus $n --mode multi --stats=stats.json "$programs/replaced_samplers" >out.txt 2>err.txt ||
+    GPUSPARC_TRANSFER=$way timeout "$(left)" gpusparc run --no-daemon --devices cpu:$n --gpus $n --mode multi --stats=stats.json "$programs/replaced_samplers" >out.txt 2>err.txt ||
       { cat err.txt; fail "$way, $n devices"; }
     cmp kept.txt out.txt || { diff kept.txt out.txt; fail "$way, $n devices: computes something else"; }
     stats stats.json split:sampled

@@ -18,7 +18,7 @@ END
 begin_daemon
 for options in "--gpus 1 --mode single" "--gpus 2 --mode multi"; do
   read -ra words <<<"$options"
-  OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=pinned timeout 240 gpusparc run --devices cpu:2 "${words[@]}" \
+  OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=pinned timeout "$(left)" gpusparc run --devices cpu:2 "${words[@]}" \
     "$programs/enqueue_during_write" >out.txt || { cat out.txt; fail "$options: it hangs"; }
   cat out.txt
   grep -q "small write came between" out.txt || fail "$options: the small write came too early, or too late"
@@ -31,7 +31,7 @@ OPENCL_LAYERS=$programs/call_hooks.so gpusparc run --no-daemon --devices cpu:2 -
 for transfer in plain auto pinned; do
   OPENCL_LAYERS=$programs/call_hooks.so "$programs/launch_during_transfer" >plain.txt || fail "launch_during_transfer without gpusparc"
   for devices in cpu:2 cpu:3; do
-    OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout 240 \
+    OPENCL_LAYERS=$programs/call_hooks.so GPUSPARC_TRANSFER=$transfer timeout "$(left)" \
       gpusparc run --no-daemon --devices $devices --mode multi --stats=during.json "$programs/launch_during_transfer" >out.txt || { cat out.txt; fail "launch_during_transfer hangs"; }
     diff plain.txt out.txt || fail "$transfer, $devices: a mixture"
     [ $transfer = pinned ] || stats during.json why:fill:"another thread is using one of its memory objects"
@@ -85,7 +85,7 @@ for ((i = 0; i < 300; i++)); do
   if grep -q "it runs" out.txt; then break; fi
   sleep 0.1
 done
-timeout 240 gpusparc run --devices cpu:2 --gpus 1 "$programs/paced" 5 4096 || fail "a read that waits for its application keeps a unit"
+timeout "$(left)" gpusparc run --devices cpu:2 --gpus 1 "$programs/paced" 5 4096 || fail "a read that waits for its application keeps a unit"
 kill -0 $keeper 2>/dev/null || fail "the read has ended already"
 touch goes_on
 wait $keeper || fail "the read"

@@ -104,7 +104,7 @@ gpusparc run --devices cpu:2 --task one --stats=stats.json "$programs/jobs" 5 40
 # watchdog that ends its wait for the dead.
 echo 'import sys, time
 for line in sys.stdin: print(time.monotonic_ns(), flush=True)' >stamp.py
-stdbuf -oL timeout 240 gpusparc run --devices cpu:2 --mode multi --task one --task-required "$programs/jobs" 100000 2000 100 2>low.err | python3 stamp.py >ends.txt &
+stdbuf -oL timeout "$(left)" gpusparc run --devices cpu:2 --mode multi --task one --task-required "$programs/jobs" 100000 2000 100 2>low.err | python3 stamp.py >ends.txt &
 apps=$!
 low=$apps
 read -r _ b _ <<<"$(units)"
@@ -136,7 +136,7 @@ printf '[system]\ngpus = 2\nrealtime = no\n' >"$dir/conf"
 begin_daemon
 "$programs/threads" >alone.txt
 for _ in 1 2 3 4; do
-  GPUSPARC_TRANSFER=plain timeout -s KILL 240 gpusparc run --devices cpu:2 --mode multi "$programs/threads" >out.txt ||
+  GPUSPARC_TRANSFER=plain timeout -s KILL "$(left)" gpusparc run --devices cpu:2 --mode multi "$programs/threads" >out.txt ||
     fail "threads that read each what they have launched"
   cmp alone.txt out.txt || fail "threads that read each what they have launched compute something else"
 done

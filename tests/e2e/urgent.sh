@@ -23,7 +23,7 @@ beside() { # a job of several chunks after the other
 taken_back() { gpusparc status --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["daemon"]["taken_back"])'; }
 begin_daemon --trace "$PWD/trace.json"
 beside
-timeout 240 "${under[@]}" --task high "$app" 100 4 3000 times.txt >/dev/null || fail "the urgent task"
+timeout "$(left)" "${under[@]}" --task high "$app" 100 4 3000 times.txt >/dev/null || fail "the urgent task"
 [ "$(taken_back)" = 0 ] || fail "a unit was taken back"
 kill "$apps"
 wait "$apps" 2>/dev/null || true
@@ -57,6 +57,6 @@ sed -i 's/gpus = 1/gpus = 1\ndepth = 1/' "$dir/conf"
 begin_daemon
 beside
 for i in 1 2 3; do
-  timeout 240 "${under[@]}" --task high "$programs/threads" >out.txt 2>err.txt || { cat err.txt; fail "threads $i"; }
+  timeout "$(left)" "${under[@]}" --task high "$programs/threads" >out.txt 2>err.txt || { cat err.txt; fail "threads $i"; }
 done
 [ "$(taken_back)" = 0 ] || fail "a unit was taken back: $(cat "$dir/log")"

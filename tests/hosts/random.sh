@@ -11,7 +11,7 @@ rm -rf ./*
 hosts_up 3
 under() { # NAME OPTIONS...
   local rc=0
-  timeout -s KILL 300 gpusparc run --mode multi --hosts-required "${@:2}" --stats="$1.json" "$program" "$s" "$steps" kernels/*.cl >"$1.txt" 2>"$1.err" || rc=$?
+  timeout -s KILL 200 gpusparc run --mode multi --hosts-required "${@:2}" --stats="$1.json" "$program" "$s" "$steps" kernels/*.cl >"$1.txt" 2>"$1.err" || rc=$?
   [ $rc = 0 ] || { tail -5 "$1.err"; fail "seed $s: $1 exits with $rc (steps $steps, kernels $kernels)"; }
   cmp alone.txt "$1.txt" || { diff alone.txt "$1.txt" | head -4 || true; fail "seed $s: $1 differs (steps $steps, kernels $kernels)"; }
   ! grep '^gpusparc' "$1.err" | grep -vE 'verify: .*(, all alike|not compared|nothing compared)' || fail "seed $s: $1 has something to say"
