@@ -490,8 +490,8 @@ int gs_client_wait(struct gs_client *c, struct gs_request *rq, uint64_t timeout_
 {
     if (!rq->open)
         return -EINVAL;
-    if (timeout_ns == UINT64_MAX && !rq->held)
-        GS_WAITS("a grant", NULL);
+    if (timeout_ns && !rq->held)
+        GS_WAITS_FOR("a grant", NULL, timeout_ns);
     uint64_t now = gs_client_now_ns();
     uint64_t deadline = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
     while (!rq->held) {
@@ -579,6 +579,7 @@ unsigned gs_client_choose(struct gs_client *c, uint32_t gpus)
     struct gs_msg m;
     gs_msg_init(&m, GS_MSG_CHOOSE);
     m.u.choose = (struct gs_msg_choose){rq.slot, rq.serial, rq.client, .gpus = known, .prefer = last};
+    GS_WAITS("the daemon's answer", NULL);
     send_or_give_up(c, &m, rq.client);
     return wait_slot(c, &rq, UINT64_MAX) < 0 ? rq.resource : rq.grant.resource;
 }

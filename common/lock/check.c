@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -116,16 +117,66 @@ static bool allows_waits(enum gs_rank rank)
     }
 }
 
-/* So many reasons have been given to wait under the context's lock. */
+/* The reasons that the thread has given to wait under the context's lock, the innermost last. */
+enum { MOST_REASONS = 8 };
+static _Thread_local struct {
+    const char *why;
+    uint64_t most_ns, begin_ns;
+} reason[MOST_REASONS];
 static _Thread_local unsigned reasons;
 
-void gs_check_may_wait(bool begins)
+static uint64_t now_ns(void)
 {
-    reasons += begins ? 1 : -1u;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * GS_S + (uint64_t)t.tv_nsec;
 }
 
-void gs_check_waits(const char *what, const void *but)
+static bool has_context(void)
 {
+    unsigned i = 0;
+    while (i < n_held && held[i].rank != GS_RANK_CONTEXT)
+        i++;
+    return i < n_held;
+}
+
+int gs_check_may_wait(const char *why, uint64_t most_ns)
+{
+    if (reasons == MOST_REASONS)
+        abort();
+    reason[reasons].why = why;
+    reason[reasons].most_ns = most_ns;
+    reason[reasons++].begin_ns = now_ns();
+    return 0;
+}
+
+static void report_long(const char *what, const char *verb, uint64_t ns)
+{
+    const int fd = has_context() ? open_report() : -1;
+    if (fd < 0)
+        return;
+    dprintf(fd, "%s %s %" PRIu64 " ns under GS_RANK_CONTEXT; admitted are %" PRIu64 " for %s\n", what, verb, ns,
+            reason[reasons - 1].most_ns, reason[reasons - 1].why);
+    close(fd);
+}
+
+/* How long a thread of a machine that isn't busy may stand still by itself. On a busy one all takes longer, by GS_BUSY
+ * (cmake/GsTest.cmake). */
+enum { STALL_MS = 250 };
+
+void gs_check_waited(const int *unused)
+{
+    (void)unused;
+    const uint64_t most_ns = reason[reasons - 1].most_ns, took_ns = now_ns() - reason[reasons - 1].begin_ns;
+    if (most_ns != GS_WITHOUT_LIMIT && took_ns > GS_BUSY * (most_ns + STALL_MS * GS_MS))
+        report_long(reason[reasons - 1].why, "took", took_ns);
+    reasons--;
+}
+
+void gs_check_waits(const char *what, const void *but, uint64_t ns)
+{
+    if (reasons && ns > reason[reasons - 1].most_ns)
+        report_long(what, "asks to wait for", ns);
     for (unsigned i = 0; i < n_held; i++) {
         if (allows_waits(held[i].rank) || held[i].lock == but || (held[i].rank == GS_RANK_CONTEXT && reasons))
             continue;

@@ -7,6 +7,7 @@
 #define GS_COMMON_LOCK_RANK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The outermost first. */
 enum gs_rank {
@@ -44,6 +45,11 @@ enum gs_rank {
     GS_RANK_EXITS,
 };
 
+#define GS_US UINT64_C(1000)
+#define GS_MS UINT64_C(1000000)
+#define GS_S UINT64_C(1000000000)
+#define GS_WITHOUT_LIMIT UINT64_MAX
+
 #ifdef GS_CHECK_LOCKS
 
 struct gs_ranked {
@@ -63,12 +69,16 @@ struct gs_ranked {
 void gs_rank_made(const void *lock, enum gs_rank rank, const char *name);
 /* The thread begins to wait for a command, another thread or the daemon, which not all locks allow. `but`: a lock that
  * is let go meanwhile, or null. */
-#define GS_WAITS(what, but) gs_check_waits(what, but)
-void gs_check_waits(const char *what, const void *but);
-/* Around a wait under the context's lock that docs/locking.md admits; why: a reason. */
-#define GS_MAY_WAIT(why) gs_check_may_wait(sizeof(why) > 1)
-#define GS_MAY_WAIT_NO_MORE() gs_check_may_wait(false)
-void gs_check_may_wait(bool begins);
+#define GS_WAITS(what, but) gs_check_waits(what, but, 0)
+/* Likewise, and asks not to wait for longer than `ns`. */
+#define GS_WAITS_FOR(what, but, ns) gs_check_waits(what, but, ns)
+void gs_check_waits(const char *what, const void *but, uint64_t ns);
+/* From here to the end of the block the thread may wait under the context's lock. why: a reason, a row of the table in
+ * docs/locking.md; most_ns: for how long, as `60 * GS_S`, or GS_WITHOUT_LIMIT. */
+#define GS_MAY_WAIT(why, most_ns)                                                                                      \
+    const int gs_may_wait_ __attribute__((cleanup(gs_check_waited), unused)) = gs_check_may_wait(why, most_ns)
+int gs_check_may_wait(const char *why, uint64_t most_ns);
+void gs_check_waited(const int *unused);
 /* Reports a forbidden step from one state to another. */
 #define GS_CHECK(good, what, from, to) ((good) ? (void)0 : gs_check_failed((what), (int)(from), (int)(to)))
 void gs_check_failed(const char *what, int from, int to);
@@ -81,8 +91,8 @@ void gs_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define GS_RANKED(lock, rank) _Static_assert((rank) > 0, "")
 #define gs_rank_lock(lock, rank) ((void)(rank))
 #define GS_WAITS(what, but) ((void)0)
-#define GS_MAY_WAIT(why) ((void)0)
-#define GS_MAY_WAIT_NO_MORE() ((void)0)
+#define GS_WAITS_FOR(what, but, ns) ((void)0)
+#define GS_MAY_WAIT(why, most_ns) ((void)0)
 #define GS_CHECK(good, what, from, to) ((void)(good))
 #define GS_NOTE(...) ((void)0)
 

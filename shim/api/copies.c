@@ -81,9 +81,8 @@ bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, 
         err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, cmd->event);
     if (may && err) { /* a driver may find that there is no memory only when it is used */
         gs_command_flush(cmd->q);
-        GS_MAY_WAIT("a copy that is given up half-way");
+        GS_MAY_WAIT("a copy that is given up half-way", GS_WITHOUT_LIMIT);
         gs_events_wait(&done);
-        GS_MAY_WAIT_NO_MORE();
     }
     gs_events_free(&done);
     return gs_home_end(&h, err) == CL_SUCCESS;

@@ -154,11 +154,9 @@ static cl_int enqueue(struct gs_home *h, const struct gs_destination *to, const 
     struct gs_op once = run->op;
     once.blocking = may_block(&once);
     gs_unit_on(&h->unit, GS_UNIT_SUBMIT);
-    GS_MAY_WAIT("few bytes of an idle queue");
+    GS_MAY_WAIT("few bytes of an idle queue", 10 * GS_MS);
     /* An event, and the wait for it, would take NVIDIA's driver 5 us more. */
-    const cl_int err = gs_enqueue(&once, to->queue, h->n, h->v, once.blocking && !h->cmd.event ? NULL : own);
-    GS_MAY_WAIT_NO_MORE();
-    return err;
+    return gs_enqueue(&once, to->queue, h->n, h->v, once.blocking && !h->cmd.event ? NULL : own);
 }
 
 cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/events/events.h"
 
+#include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/clock.h"
@@ -80,6 +81,7 @@ void gs_events_wait(const struct gs_events *e)
 
 bool gs_events_ended_by(const struct gs_events *e, uint64_t end_ns)
 {
+    GS_WAITS("events", NULL);
     while (!gs_events_ended(e))
         if (gs_now_ns() >= end_ns)
             return false;

@@ -242,12 +242,11 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
 static void await_parts(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
 {
     gs_command_flush(l->cmd.q);
-    GS_MAY_WAIT("a launch that is given up half-way");
+    GS_MAY_WAIT("a launch that is given up half-way", GS_WITHOUT_LIMIT);
     for (unsigned p = 0; p < plan->n_parts; p++)
         if (s->ran[p])
             gs_real()->clWaitForEvents(1, &s->ran[p]);
     gs_events_wait(&s->ended);
-    GS_MAY_WAIT_NO_MORE();
 }
 
 static bool reads(const struct gs_launching *l, const struct gs_mem *root)

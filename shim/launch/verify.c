@@ -227,7 +227,7 @@ static cl_int run_single(struct check *c, cl_event *event)
 cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct check c = {.l = l, .plan = plan};
-    GS_MAY_WAIT("one device's run");
+    GS_MAY_WAIT("one device's run, to compare", GS_WITHOUT_LIMIT);
     cl_int err = take_snapshot(&c, &c.before);
     if (!err)
         err = gs_launch_parts(l, plan, NULL, went);
@@ -239,7 +239,6 @@ cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event
         err = run_single(&c, NULL);
     if (c.runs)
         gs_report_verified(l->k->kind->stats, compare(&c));
-    GS_MAY_WAIT_NO_MORE();
     free_snapshot(&c, c.before);
     free_snapshot(&c, c.split);
     for (unsigned i = 0; i < MOST_RUNS; i++)

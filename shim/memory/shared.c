@@ -77,11 +77,10 @@ static bool possible(struct gs_context *ctx)
 
 static void share(struct gs_mem *root, bool new)
 {
-    GS_MAY_WAIT("where a new buffer lies, and whether others may");
+    GS_MAY_WAIT("where a new buffer lies, and whether others may", 100 * GS_MS);
     if (possible(root->o.ctx))
         root->bytes->base = address_of(root->o.ctx->shared->queue, root->o.handle, (size_t)root->size, new);
     root->shared = root->bytes->base;
-    GS_MAY_WAIT_NO_MORE();
 }
 
 void gs_share(struct gs_mem *root)

@@ -65,9 +65,8 @@ void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events 
         of->prefetched_by = cmd->serial;
         if (gs_event_is_in(&of->prefetched, ends->v[i]) || !gs_events_share(&of->prefetched, ends->v[i]))
             continue;
-        GS_MAY_WAIT("a transfer of which there is no memory to keep the end");
+        GS_MAY_WAIT("a transfer of which there is no memory to keep the end", GS_WITHOUT_LIMIT);
         gs_real()->clWaitForEvents(1, &ends->v[i]);
-        GS_MAY_WAIT_NO_MORE();
     }
 }
 

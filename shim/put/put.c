@@ -189,10 +189,9 @@ static cl_int put_unit(const struct gs_destination *to, struct gs_op launch, boo
 /* Waits for the last chunk that could be enqueued. */
 static void await(cl_command_queue queue, cl_event event)
 {
-    GS_MAY_WAIT("a kernel of ours that is given up half-way");
+    GS_MAY_WAIT("a kernel of ours that is given up half-way", GS_WITHOUT_LIMIT);
     gs_real()->clFlush(queue);
     gs_real()->clWaitForEvents(1, &event);
-    GS_MAY_WAIT_NO_MORE();
 }
 
 /* Each chunk is a command of one unit, after the chunk before. */

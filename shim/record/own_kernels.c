@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/record/objects.h"
 
+#include "common/lock/rank.h"
 #include "shim/process/threads.h"
 
 /* gs_merge: dst[begin + i] = part[i] for each of n bytes where part[i] differs from kept[i]; sixteen bytes per
@@ -80,6 +81,7 @@ cl_program gs_own_program(cl_context ctx, const cl_device_id *dev, cl_uint n, co
     struct build b = {gs_real()->clCreateProgramWithSource(ctx, 1, &text, NULL, err), n, dev, options, CL_SUCCESS};
     if (*err)
         return NULL;
+    GS_MAY_WAIT("the compiler, for kernels of ours", 60 * GS_S);
     gs_threads_compile_by_own(build, &b);
     *err = b.err;
     if (!*err)

@@ -180,8 +180,10 @@ bool gs_share_waits(const struct gs_deferred *h, enum gs_share_event event)
 
 bool gs_share_on(struct gs_deferred *h, enum gs_share_event event)
 {
-    while (gs_share_waits(h, event))
+    while (gs_share_waits(h, event)) {
+        GS_MAY_WAIT("a thread that enqueues a launch or a marker, or flushes", 10 * GS_MS);
         pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
+    }
     const enum gs_sharing from = h->sharing, to = on[from][event].to;
     GS_CHECK(on[from][event].action, "the sharing of a unit", from, event);
     if (to == from || !on[from][event].action)

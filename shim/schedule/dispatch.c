@@ -54,6 +54,7 @@ static bool try_unit(struct gs_deferred *h, bool idle)
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool only = idle && !gs_deferred_list.oldest;
     pthread_mutex_unlock(&gs_deferred_list.lock);
+    GS_MAY_WAIT("a first unit's grant", 1 * GS_MS);
     return only && gs_worker_request(h, MOST_NS);
 }
 

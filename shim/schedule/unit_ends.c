@@ -95,9 +95,7 @@ static void close_unit(struct gs_deferred *h)
 {
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    GS_MAY_WAIT("a thread that is just enqueueing a marker");
     const bool loose = gs_share_on(h, GS_SHARE_SETTLE);
-    GS_MAY_WAIT_NO_MORE();
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
         return;
@@ -113,10 +111,10 @@ void gs_units_await(void)
     GS_LOCKED(&gs_deferred_list.lock);
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
         const bool closing = gs_share_waits(h, GS_SHARE_SEND);
-        GS_MAY_WAIT("a thread that is just enqueueing a marker");
-        if (closing)
+        if (closing) {
+            GS_MAY_WAIT("a thread that is just enqueueing a marker", 10 * GS_MS);
             pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock); /* h may be gone then */
-        GS_MAY_WAIT_NO_MORE();
+        }
         h = closing ? gs_deferred_list.oldest : h->newer;
     }
 }
@@ -125,9 +123,7 @@ void gs_units_await(void)
 static void send_unit(struct gs_deferred *h)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
-    GS_MAY_WAIT("a thread that is just enqueueing a marker");
     const bool sends = gs_share_on(h, GS_SHARE_SEND);
-    GS_MAY_WAIT_NO_MORE();
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!sends)
         return;
@@ -186,6 +182,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     if (gs_await_end(event, NULL, is_wanted, unit_ended, u))
         return;
     gs_real()->clFlush(h->to.queue);
+    GS_MAY_WAIT("a unit of which there is no memory to watch the end", GS_WITHOUT_LIMIT);
     unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
 }
 

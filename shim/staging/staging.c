@@ -26,9 +26,8 @@ static void make_pages(char *begin, size_t bytes)
         return;
     }
     gs_pool_submit(pool, &job);
-    GS_MAY_WAIT("the pages of pinned memory");
+    GS_MAY_WAIT("the pages of pinned memory", 1 * GS_S);
     gs_pool_wait(pool, &job);
-    GS_MAY_WAIT_NO_MORE();
     gs_pool_stop(pool);
 }
 
@@ -214,6 +213,7 @@ bool gs_staging_is_ready(const struct gs_events *before, uint64_t bytes)
     /* The driver takes 100 to 150 ns for a KiB. Usually only the last slots of the write before are ahead, a
      * millisecond of the link. A longer wait would be for a kernel. */
     const uint64_t worth_ns = bytes / 1024 * 30, most_ns = 1500 * 1000;
+    GS_MAY_WAIT("what a large transfer comes after", 1500 * GS_US);
     return gs_events_ended_by(before, gs_now_ns() + (worth_ns < most_ns ? worth_ns : most_ns));
 }
 

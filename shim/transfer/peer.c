@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "common/cache.h"
+#include "common/lock/rank.h"
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/transfer/pack.h"
@@ -143,7 +144,8 @@ const struct gs_passage *gs_peer_ready(struct gs_context *ctx)
         gs_windows_identity(ctx->dev, ctx->n, p->identity + head, sizeof p->identity - (size_t)head) < 0 ||
         !start_thread(p))
         return NULL;
-    if (gs_settings()->transfer == GS_TRANSFER_PEER) /* asked for by name: from the first byte on */
+    GS_MAY_WAIT("windows between GPUs that are asked for by name", 60 * GS_S);
+    if (gs_settings()->transfer == GS_TRANSFER_PEER) /* from the first byte on */
         await_thread(p, LONG_PATIENCE_MS);
     return gs_peer_open(ctx);
 }

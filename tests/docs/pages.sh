@@ -66,6 +66,14 @@ if [r for r, _ in rows] != ranks:
 for rank, where in rows:
     if not os.path.exists(where) or rank not in open(where, encoding="utf-8").read():
         wrong.append(f"docs/locking.md: {where} has no {rank}")
+# The waits under a context's lock: the table and the code say the same.
+waits, admitted = re.compile(r"^\| ([^|`]+) \| (\d+ \w+|without limit) \| (\S+) \|", flags=re.M), set()
+for path in glob.glob("shim/**/*.[ch]", recursive=True) + glob.glob("common/**/*.c", recursive=True):
+    for why, most in re.findall(r'GS_MAY_WAIT\(\s*"([^"]*)",\s*([^)]*)\)', open(path, encoding="utf-8").read()):
+        most = re.sub(r" \* GS_(\w+)", lambda unit: " " + unit[1].lower(), most).replace("GS_WITHOUT_LIMIT", "without limit")
+        admitted.add((why, most, path))
+for wait in sorted(admitted ^ set(waits.findall(open("docs/locking.md", encoding="utf-8").read()))):
+    wrong.append(f"docs/locking.md: {wait} is in the table or the code, not in both")
 # The glossary: a line for each word, in alphabetical order, and one for each word that the table of --stats has.
 glossary = open("docs/glossary.md", encoding="utf-8").read()
 known = set()

@@ -43,6 +43,13 @@ static cl_int CL_API_CALL set_status(cl_event event, cl_int status)
     return below.clSetUserEventStatus(event, status);
 }
 
+static cl_int CL_API_CALL build(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                                void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+{
+    GS_WAITS("the compiler", NULL);
+    return below.clBuildProgram(program, n, devices, options, notify, data);
+}
+
 static void begin(void)
 {
     const char *path = getenv("GS_NOTES");
@@ -57,6 +64,7 @@ static void see_waits(void)
     below = gs_real_table;
     gs_real_table.clWaitForEvents = wait_for_events;
     gs_real_table.clFinish = finish;
+    gs_real_table.clBuildProgram = build;
     gs_real_table.clSetUserEventStatus = set_status;
 }
 
@@ -107,6 +115,30 @@ int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
     return __real_pthread_cond_wait(c, m);
 }
 
+int __real_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
+{
+    GS_WAITS("a condition", m);
+    return __real_pthread_cond_timedwait(c, m, until);
+}
+
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+    GS_WAITS("a thread", NULL);
+    return __real_pthread_join(thread, result);
+}
+
+int __real_nanosleep(const struct timespec *pause, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+    GS_WAITS_FOR("a while", NULL, (uint64_t)pause->tv_sec * GS_S + (uint64_t)pause->tv_nsec);
+    return __real_nanosleep(pause, left);
+}
+
 static bool is_busy(void)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);
@@ -125,7 +157,7 @@ void __wrap_gs_threads_finish(void)
     static atomic_bool said;
     if (atomic_load(&begun) && !atomic_exchange(&said, true)) {
         for (int i = 0; i < MOST_PAUSES && is_busy(); i++)
-            nanosleep(&pause, NULL);
+            __real_nanosleep(&pause, NULL);
         gs_note("end");
     }
     __real_gs_threads_finish();

@@ -77,3 +77,7 @@ grep -q "GS_RANK_CONTEXT is waited for by who has GS_RANK_BOOK" wrong || fail "a
 # ... and one that waits for something while it has that lock, without a reason.
 [ "$(grep -c "is waited for under" wrong)" = 1 ] || fail "waits: $(cat wrong)"
 grep -q "^the other is waited for under GS_RANK_CONTEXT" wrong || fail "a wait under a lock isn't seen"
+# ... and one that waits for longer than that reason admits, or asks to.
+[ "$(grep -c "admitted are" wrong)" = 2 ] || fail "waits that take long: $(cat wrong)"
+grep -qx "an hour at most asks to wait for 3600000000000 ns under GS_RANK_CONTEXT; admitted are 2000000 for a moment" wrong || fail "a wait that may take long isn't seen: $(cat wrong)"
+grep -qE "^what never ends took [0-9]+ ns under GS_RANK_CONTEXT; admitted are 1000 for what never ends$" wrong || fail "a wait that takes long isn't seen: $(cat wrong)"
