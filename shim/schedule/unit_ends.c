@@ -99,10 +99,14 @@ static void close_unit(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
         return;
-    if (gs_enqueue_marker(h->to.queue, 0, NULL, &marker) == CL_SUCCESS)
+    if (gs_enqueue_marker(h->to.queue, 0, NULL, &marker) == CL_SUCCESS) {
         gs_job_add(marker);
-    else
+    } else { /* in its place is an event that has ended, as the commands have then */
+        GS_MAY_WAIT("a queue whose marker the driver has refused", GS_WITHOUT_LIMIT);
         gs_real()->clFinish(h->to.queue);
+        marker = gs_real()->clCreateUserEvent(h->to.q->o.ctx->o.handle, NULL);
+        gs_event_end(marker, CL_COMPLETE);
+    }
     is_tied(h, marker);
 }
 
