@@ -29,7 +29,8 @@ for ((n = 0; n < 8; n++)); do
     [ "$options" = "--task one" ] || [ $((n % 2)) = 0 ] || continue
     # shellcheck disable=SC2086
     NO_THREADS=$n timeout 100 gpusparc run --devices cpu:2 $options bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' \
-      "$programs/no_threads.so" "$programs/threads" >out.txt 2>err.txt || { cat err.txt; fail "$n threads, $options: exit status $?"; }
+      "$programs/no_threads.so" "$programs/threads" >out.txt 2>err.txt ||
+      fail "$n threads, $options: exit status $?: $(cat err.txt)"
     cmp plain.txt out.txt || fail "$n threads, $options: another result"
     if [ -s err.txt ]; then shows err.txt "no thread could be started to wait for the daemon: this program runs unscheduled"; refused=$((refused + 1)); else joined=$((joined + 1)); fi
     await "$n threads, $options: the daemon has a unit or a client left" none_left
