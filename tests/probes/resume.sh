@@ -37,11 +37,12 @@ P
 refuses 1 "belongs to another measurement" sum --elements 2000 --seed 2 --runs 12 --state sum.bin --resume
 refuses 1 "belongs to another measurement" order --state sum.bin --resume
 
-# Ctrl-C: what was measured is reported as a part, and kept. A busy machine is known by what one vector takes, in s.
+# Ctrl-C: what was measured is reported as a part, and kept. That is pressed once the worker has had the processor for
+# three times as long as a whole run of one vector, so that something is known, however busy the machine is.
 gpusparc probe order --by atomic --count 8 --runs 1 >/dev/null # its kernel is compiled then
-whole=$SECONDS
-gpusparc probe order --by atomic --count 8 --runs 1 >/dev/null
-whole=$((SECONDS - whole))
+whole=$({ TIMEFORMAT='%U %S'; time gpusparc probe order --by atomic --count 8 --runs 1 >/dev/null; } 2>&1)
+whole=$(awk '{ print int(($1 + $2) * 100) }' <<<"$whole") # in ticks of 10 ms
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat" 2>/dev/null || echo $((3 * whole)); } # PID; that it has ended is seen later
 takes_interrupts() { # PID of the worker: they are blocked, for the thread that awaits them
   [ -n "$1" ] && [ $((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$1/status" 2>/dev/null || echo 0) & 2)) != 0 ]
 }
@@ -51,7 +52,8 @@ interrupt() { # SECONDS ARGUMENTS...
   gpusparc probe "$@" >out.json 2>err.txt &
   local pid=$!
   until takes_interrupts "$(pgrep -P $pid gpusparc-probe)"; do kill -0 $pid 2>/dev/null || break; sleep 0.02; done
-  sleep $((seconds + 2 * whole))
+  sleep "$seconds"
+  while [ "$(ticks "$(pgrep -P $pid gpusparc-probe)")" -lt $((3 * whole)) ]; do sleep 0.02; done
   kill -INT $pid
   local rc=0
   wait $pid || rc=$?
