@@ -123,10 +123,15 @@ static bool is_measured(const struct gs_launching *l)
 static void make_plan(struct gs_launching *l, struct gs_plan *plan)
 {
     double cut[GS_MAX_DEVICES];
-    for (cl_uint i = 0; i < l->k->n_args && !l->by_units; i++)
-        if (l->mems[i])
-            gs_share_now(l->mems[i]->root);
     struct gs_plan_input in = {.kernel = l->summary, .launch = &l->geometry, .args = l->k->args, .mems = l->mems};
+    for (cl_uint i = 0; i < l->k->n_args; i++) {
+        struct gs_mem *root = l->mems[i] ? l->mems[i]->root : NULL;
+        if (root && !l->by_units)
+            gs_share_now(root);
+        if (root)
+            gs_settle(root);
+        in.exact |= root && gs_check_spoiled(root, (struct gs_range){0, root->size}) != CL_SUCCESS;
+    }
     in.n_parts = l->job.n;
     in.may_race = gs_settings()->allow_race;
     in.may_reorder = gs_settings()->allow_reorder;

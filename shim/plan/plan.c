@@ -300,7 +300,7 @@ int gs_plan_make(struct gs_plan *plan, const struct gs_plan_input *in)
     best.plan.reorders |= in->kernel->reorders;
     *plan = best.plan;
     for (size_t u = 0; u < plan->n_uses && !err; u++)
-        err = gs_plan_own(&plan->uses[u], plan->n_parts);
+        err = gs_plan_own(&plan->uses[u], plan->n_parts, in->exact);
     if (err)
         gs_plan_free(plan);
     return err;

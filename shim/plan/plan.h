@@ -69,6 +69,7 @@ struct gs_plan_input {
     unsigned cut_dim;     /* the dimension of `cut`, or GS_CUT_ANY */
     const double *cut;    /* cut[p]: the end of part p, as a share of cut_dim; NULL: parts of equal size */
     uint64_t most_offset; /* the largest global offset of a part in any dimension; 0: no limit */
+    bool exact;           /* parts own no gaps: bytes are spoiled, and who doesn't read them is to have no error */
 };
 
 /* Why no launch of the kernel can be split, for any arguments; NULL: some may. null_local: no local size. */
@@ -95,9 +96,10 @@ uint64_t gs_plan_row(const struct gs_plan_input *in, unsigned dim, uint64_t belo
  * launch's result on one device as well.) */
 bool gs_plan_parts_overlap(const struct gs_plan *plan, size_t use);
 
-/* Makes u->owned of `will_write` and of narrow gaps in it that no other part reads or writes; adds the gaps to `needs`,
- * so that they are valid. A matrix's inner part is thousands of ranges, and few with the gaps at its edge. -ENOMEM. */
-int gs_plan_own(struct gs_use *u, unsigned n_parts);
+/* Makes u->owned of `will_write` and of narrow gaps in it that no other part reads or writes (`exact`: without gaps);
+ * adds the gaps to `needs`, so that they are valid. A matrix's inner part is thousands of ranges, and few with the gaps
+ * at its edge. -ENOMEM. */
+int gs_plan_own(struct gs_use *u, unsigned n_parts, bool exact);
 
 /* A box of a launch in work-items: its offset and size by dimension. */
 void gs_box_items(const struct gs_geometry *g, const struct gs_box *box, size_t offset[3], size_t global[3]);

@@ -119,7 +119,7 @@ static bool make_key(struct gs_plan_cache *c, const struct gs_plan_input *in)
     k->n = 0;
     k->failed = false;
     add_number(k, (uintptr_t)in->kernel);
-    const unsigned numbers[] = {in->n_parts, g->dims, in->kernel->reorders, g->null_local, in->may_reorder};
+    const unsigned numbers[] = {in->n_parts, g->dims, in->kernel->reorders, g->null_local, in->may_reorder, in->exact};
     add(k, numbers, sizeof numbers);
     add(k, g->offset, sizeof g->offset);
     add(k, g->global, sizeof g->global);

@@ -234,14 +234,14 @@ static int own_gaps(struct gs_use *u, unsigned n_parts, unsigned part)
     return err;
 }
 
-int gs_plan_own(struct gs_use *u, unsigned n_parts)
+int gs_plan_own(struct gs_use *u, unsigned n_parts, bool exact)
 {
     enum { DIMENSIONS = 3 }; /* the rows of a plane become one range, and then the planes */
     int err = 0;
     for (unsigned p = 0; p < n_parts && !err; p++) {
         const struct gs_rangeset *needs = &u->needs[p], *owned = &u->owned[p];
         err = gs_rangeset_copy(&u->owned[p], &u->will_write[p]);
-        for (unsigned i = 0; i < DIMENSIONS && u->writes == GS_DISJOINT && !err; i++)
+        for (unsigned i = 0; i < DIMENSIONS && u->writes == GS_DISJOINT && !exact && !err; i++)
             err = own_gaps(u, n_parts, p);
         u->needed_amount[p] = (struct gs_amount){gs_rangeset_bytes(needs), gs_rect_count(needs, NULL)};
         /* Other gaps belong to other parts. */

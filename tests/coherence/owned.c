@@ -94,7 +94,7 @@ static void random_sets(void **state)
             u.needs[p] = set_of(&needs[p]);
             owned[p] = wrote[p];
         }
-        assert_int_equal(gs_plan_own(&u, n_parts), 0);
+        assert_int_equal(gs_plan_own(&u, n_parts, false), 0);
         for (unsigned p = 0; p < n_parts; p++) {
             for (unsigned i = 0; i < DIMENSIONS && u.writes == GS_DISJOINT; i++)
                 close_gaps(n_parts, p);
@@ -137,7 +137,7 @@ static void a_lattice_is_one_range(void **state)
                 gs_rangeset_add(&u.will_write[z >= Z / 2], (struct gs_range){(row + 1) * ITEM, (row + X - 1) * ITEM}),
                 0);
         }
-    assert_int_equal(gs_plan_own(&u, 2), 0);
+    assert_int_equal(gs_plan_own(&u, 2, false), 0);
     for (unsigned p = 0; p < 2; p++) {
         assert_int_equal(u.will_write[p].n, (Z / 2 - 1) * (Y - 2));
         assert_int_equal(u.owned[p].n, 1);

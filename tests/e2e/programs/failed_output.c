@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* An application that doesn't look at its events: after a launch whose work fails while it runs it reads, writes, and
- * reads again. What the launch should have written is an error until it is written anew; what it left alone isn't.
- * `soon`: it reads while the launch runs. `slow`: the launch takes long, and as soon as it has failed the application
- * writes and launches. `waits`: it waits for it instead, and says whether that took as long as a part does. */
+ * reads again. What the launch should have written is an error until it is written anew; what it left alone isn't. A
+ * kernel that writes the inner part of it, and reads nothing, is launched meanwhile. `soon`: it reads while the launch
+ * runs. `slow`: the launch takes long, and as soon as it has failed the application writes and launches. `waits`: it
+ * waits for it instead, and says whether that took as long as a part does. */
 #include "plain.h"
 
-enum { N = 40000 };
+enum { ROW = 200, N = ROW * ROW };
 
 static const char source[] = "__kernel void put(__global uint *v, uint x) { v[get_global_id(0)] = x; }\n"
                              "__kernel void linger(__global uint *v, uint x)\n"
                              "{ uint i = get_global_id(0), y = x;\n"
                              "  for (uint k = 0; k < 100000; k++) y = y * 1664525u + 1013904223u;\n"
                              "  v[i] = y ? x : y; }\n"
-                             "__kernel void add(__global uint *v, uint x) { v[get_global_id(0)] += x; }\n";
+                             "__kernel void add(__global uint *v, uint x) { v[get_global_id(0)] += x; }\n"
+                             "__kernel void inside(__global uint *v, int row)\n"
+                             "{ int x = get_global_id(0), y = get_global_id(1);\n"
+                             "  if (x >= 1 && x < row - 1 && y >= 1 && y < row - 1) v[y * row + x] = x; }\n";
 
 static uint32_t host[N], got[N];
 
@@ -24,6 +28,22 @@ static void read_it(const char *when, cl_mem m)
     for (size_t i = 0; i < N && !err; i++)
         wrong += got[i] != host[i];
     printf("%s: error %d, %zu words wrong\n", when, err, wrong);
+}
+
+/* The rest of the object's bytes are spoiled, and stay so. */
+static void write_inside(cl_program p, cl_mem m)
+{
+    static const size_t all[2] = {ROW, ROW}, local[2] = {ROW, 1};
+    cl_kernel k = kernel_of(p, "inside");
+    size_t wrong = 0;
+    SET(k, m, (cl_int)ROW);
+    const cl_int err = clEnqueueNDRangeKernel(queue, k, 2, NULL, all, local, 0, NULL, NULL);
+    const cl_int read = clEnqueueReadBuffer(queue, m, CL_TRUE, (ROW * ROW / 2 + 1) * sizeof *got,
+                                            (ROW - 2) * sizeof *got, got, 0, NULL, NULL);
+    for (uint32_t i = 0; i < ROW - 2; i++)
+        wrong += got[i] != i + 1;
+    printf("written inside: error %d, a row: error %d, %zu words wrong\n", err, read, wrong);
+    CL(clReleaseKernel(k));
 }
 
 /* One part of the launch still runs when the other has failed: what is written now isn't overwritten by it. By units of
@@ -79,6 +99,7 @@ int main(int argc, char **argv)
     read_it("what it wrote", spoiled);
     fill_words(host, N, 3);
     read_it("another buffer", other);
+    write_inside(p, spoiled);
     fill_words(host, N, 9);
     CL(clEnqueueWriteBuffer(queue, spoiled, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
     read_it("written anew", spoiled);
