@@ -554,6 +554,8 @@ static void wait_for_daemon(struct gs_client *c)
 static void *listener(void *arg)
 {
     struct gs_client *c = arg;
+    while (sem_wait(&c->opened) != 0)
+        ;
     while (!atomic_load(&c->stopping)) {
         if (c->joined)
             serve_until_lost(c, c->welcome.client);
@@ -632,11 +634,13 @@ int gs_connection_start(struct gs_client *c)
     int err = make_descriptors(c);
     if (err < 0)
         return err;
-    join(c);
-    c->listening = true; /* only the application's start must not wait long */
-    err = start_listener(c);
+    sem_init(&c->opened, 0, 0);
+    err = start_listener(c); /* before the daemon hears of a process that it can't tell anything */
     if (err < 0)
         return err;
+    join(c);
+    c->listening = true; /* only the application's start must not wait long */
+    sem_post(&c->opened);
     pthread_mutex_lock(&clients_lock);
     c->next = clients;
     clients = c;

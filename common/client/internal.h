@@ -4,6 +4,7 @@
 #define GS_COMMON_CLIENT_INTERNAL_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -44,6 +45,7 @@ struct gs_client {
     _Atomic bool stopping;
 
     pthread_t listener;
+    sem_t opened;                  /* posted when the daemon has first been asked: the listener waits for that */
     pthread_mutex_t leaving;       /* taken before `lock`: one thread at a time finds out that the daemon is lost */
     pthread_mutex_t lock;          /* protects what stands from here to the options */
     struct gs_msg_welcome welcome; /* of the connection that is or was */

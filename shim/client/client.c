@@ -99,7 +99,7 @@ static void look_for_daemon(void)
         return;
     const int err = atomic_load(&gs_process.client) ? 0 : open_client();
     if (err == -EAGAIN && !search.said)
-        gs_error("no thread could be started to wait for the daemon: this program runs unscheduled");
+        gs_error("no thread could be started to wait for the daemon");
     else if (err && gs_settings()->task && !search.said)
         gs_error("there is no daemon: task %s runs unscheduled until one comes", gs_settings()->task);
     else if (err && gs_settings()->task_required && !gs_settings()->task)

@@ -22,17 +22,25 @@ status = json.load(sys.stdin)
 held = [r for r in status["resources"] if r["units"] or r["clients_waiting"]]
 sys.exit(bool(status["clients"] or held or status["daemon"]["taken_back"]))'
 }
+decisions() { gpusparc status --json | sed -n 's/.*"decisions": \([0-9]*\).*/\1/p'; }
 "$programs/threads" >plain.txt || fail "threads without gpusparc"
 refused=0 joined=0
 for ((n = 0; n < 8; n++)); do
   for options in "--task one" "--gpus 1"; do
     [ "$options" = "--task one" ] || [ $((n % 2)) = 0 ] || continue
+    before=$(decisions)
     # shellcheck disable=SC2086
     NO_THREADS=$n timeout 100 gpusparc run --devices cpu:2 $options bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' \
       "$programs/no_threads.so" "$programs/threads" >out.txt 2>err.txt ||
       fail "$n threads, $options: exit status $?: $(cat err.txt)"
     cmp plain.txt out.txt || fail "$n threads, $options: another result"
-    if [ -s err.txt ]; then shows err.txt "no thread could be started to wait for the daemon: this program runs unscheduled"; refused=$((refused + 1)); else joined=$((joined + 1)); fi
+    if [ -s err.txt ]; then
+      shows err.txt "no thread could be started to wait for the daemon"
+      [ "$(decisions)" = "$before" ] || fail "$n threads, $options: the daemon has decided anew for a process that runs without it"
+      refused=$((refused + 1))
+    else
+      joined=$((joined + 1))
+    fi
     await "$n threads, $options: the daemon has a unit or a client left" none_left
   done
 done
