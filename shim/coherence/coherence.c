@@ -266,7 +266,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
             err = gs_compound_await(cmd->ctx, w[i].done);
         return err;
     }
-    if (!cmd->serial || root->bytes->settled != cmd->serial)
+    if (!cmd->settled && (!cmd->serial || root->bytes->settled != cmd->serial))
         gs_settle(root);
     root->bytes->settled = cmd->serial;
     cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);

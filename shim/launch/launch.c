@@ -126,12 +126,15 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
     struct gs_plan_input in = {.kernel = l->summary, .launch = &l->geometry, .args = l->k->args, .mems = l->mems};
     for (cl_uint i = 0; i < l->k->n_args; i++) {
         struct gs_mem *root = l->mems[i] ? l->mems[i]->root : NULL;
-        if (root && !l->by_units)
+        if (!root)
+            continue;
+        if (!l->by_units)
             gs_share_now(root);
-        if (root)
+        if (!l->cmd.settled)
             gs_settle(root);
-        in.exact |= root && gs_check_spoiled(root, (struct gs_range){0, root->size}) != CL_SUCCESS;
+        in.exact |= gs_check_spoiled(root, (struct gs_range){0, root->size}) != CL_SUCCESS;
     }
+    l->cmd.settled = true;
     in.n_parts = l->job.n;
     in.may_race = gs_settings()->allow_race;
     in.may_reorder = gs_settings()->allow_reorder;

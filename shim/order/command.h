@@ -17,6 +17,7 @@ struct gs_command {
     struct gs_context *ctx;  /* of q */
     uint64_t serial;         /* counts the context's ordered commands, from 1; 0: not ordered yet */
     bool ordered;            /* `before` has been made */
+    bool settled;            /* what its objects' earlier commands have come to has been looked at: gs_settle */
     bool turns_back;         /* a launch back on one device after splits: bytes fetched for it don't count */
     bool foreign;            /* a launch whose wait list has another context's event, which is not in `before` */
     struct gs_events before; /* all earlier commands that might matter */
