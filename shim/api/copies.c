@@ -37,7 +37,7 @@ static bool has_space(const struct gs_mem *src, struct gs_range from, struct gs_
 
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
 static cl_int copy_pieces(struct gs_home *h, const struct gs_side *from, const struct gs_side *to,
-                          struct gs_events *done, unsigned device[])
+                          struct gs_placed *done)
 {
     struct gs_mem *src = from->m->root, *dst = to->m->root;
     cl_int err = gs_command_order(&h->cmd);
@@ -52,11 +52,10 @@ static cl_int copy_pieces(struct gs_home *h, const struct gs_side *from, const s
         err = gs_ready_events(&h->cmd, src, place, dst, place, &wait);
         const struct gs_op copy = gs_op_copy(gs_replica_at(src, place), gs_replica_at(dst, place), (size_t)at,
                                              (size_t)out.begin, (size_t)(end - at));
+        gs_placed_next(done, place);
         if (!err)
-            err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, done);
+            err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, &done->events);
         gs_events_free(&wait);
-        if (!err && done->n <= MOST_PIECES)
-            device[done->n - 1] = place;
         if (!err)
             gs_note_write(dst, place, out);
         at = end;
@@ -67,8 +66,7 @@ static cl_int copy_pieces(struct gs_home *h, const struct gs_side *from, const s
 bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to)
 {
     struct gs_home h;
-    struct gs_events done = {0};
-    unsigned device[MOST_PIECES + 1] = {0};
+    struct gs_placed done = {0};
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
     const bool may = gs_list_is_valid(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
@@ -76,15 +74,15 @@ bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, 
                      gs_count_holders(from->m->root, from->r, MOST_PIECES + 1) <= MOST_PIECES &&
                      has_space(from->m->root, from->r, to->m->root);
     if (may)
-        err = copy_pieces(&h, from, to, &done, device);
+        err = copy_pieces(&h, from, to, &done);
     if (may && !err)
-        err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, device, cmd->event);
+        err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, cmd->event);
     if (may && err) { /* a driver may find that there is no memory only when it is used */
         gs_command_flush(cmd->q);
         GS_MAY_WAIT("a copy that is given up half-way", GS_WITHOUT_LIMIT);
-        gs_events_wait(&done);
+        gs_events_wait(&done.events);
     }
-    gs_events_free(&done);
+    gs_events_free(&done.events);
     return gs_home_end(&h, err) == CL_SUCCESS;
 }
 

@@ -11,7 +11,7 @@ struct reading {
     const struct gs_op_run *all; /* the transfer if all bytes were at home */
     struct gs_extents s;         /* its extents */
     cl_command_queue queue[GS_MAX_DEVICES];
-    struct gs_staged_ends ended;
+    struct gs_placed ended;
 };
 
 static unsigned find_facts(const struct reading *x)
@@ -49,7 +49,6 @@ static cl_int find_places(struct reading *x)
 /* Reads each extent by a non-blocking command. */
 static cl_int by_queue(struct reading *x, cl_event *own)
 {
-    enum { MOST = sizeof x->ended.place / sizeof *x->ended.place };
     struct gs_command *cmd = &x->h.cmd;
     struct gs_events *events = &x->ended.events;
     cl_int err = CL_SUCCESS;
@@ -57,13 +56,12 @@ static cl_int by_queue(struct reading *x, cl_event *own)
         const struct gs_op_run *t = &x->s.v[i];
         cl_event event;
         err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->ring.ready.n, x->ring.ready.v, &event);
-        if (!err && events->n < MOST)
-            x->ended.place[events->n] = t->place;
+        gs_placed_next(&x->ended, t->place);
         if (!err)
             err = gs_events_add(events, event);
     }
     if (!err)
-        err = gs_finish_command(cmd->q, gs_op_command_type(&cmd->op), events, x->ended.place,
+        err = gs_finish_command(cmd->q, gs_op_command_type(&cmd->op), &x->ended,
                                 cmd->event || cmd->op.blocking ? own : NULL);
     if (err) {
         gs_command_flush(cmd->q);

@@ -59,13 +59,12 @@ void gs_home_carry_begin(struct gs_home *h, struct gs_ring_use *w)
     gs_events_drop_complete(&w->ready, false);
 }
 
-cl_int gs_home_carry_end(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended,
-                         cl_event *own)
+cl_int gs_home_carry_end(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_placed *ended, cl_event *own)
 {
     pthread_mutex_lock(&h->cmd.ctx->lock);
     gs_host_use_end(&w->use);
     h->marked = w->carried.end;
-    err = gs_carry_end(&w->carried, err, &ended->events, ended->place, own);
+    err = gs_carry_end(&w->carried, err, ended, own);
     gs_events_free(&ended->events);
     return err;
 }
@@ -81,7 +80,7 @@ static bool on_several(const struct gs_ring_use *w)
 cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
-    struct gs_staged_ends ended = {0};
+    struct gs_placed ended = {0};
     gs_home_carry_begin(h, w);
     cl_int err = h->cmd.op.blocking ? await_all_before(ctx, w) : CL_SUCCESS;
     if (!err) {

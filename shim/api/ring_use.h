@@ -23,8 +23,7 @@ bool gs_ring_prepare(struct gs_home *h, struct gs_ring_use *w);
 /* Around a transfer that the call carries (put/put.h), entered and left with the context locked, which is unlocked in
  * between: gs_carry_begin, and gs_carry_end with *own as the event. */
 void gs_home_carry_begin(struct gs_home *h, struct gs_ring_use *w);
-cl_int gs_home_carry_end(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_staged_ends *ended,
-                         cl_event *own);
+cl_int gs_home_carry_end(struct gs_home *h, struct gs_ring_use *w, cl_int err, struct gs_placed *ended, cl_event *own);
 
 /* Carries the transfer through the ring as one command, *own. The context is unlocked meanwhile. */
 cl_int gs_carry_by_ring(struct gs_home *h, struct gs_ring_use *w, cl_event *own);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "common/settings.h"
 #include "shim/driver/real.h"
 
 /* A growing list of events; owns a reference to each. */
@@ -60,6 +61,20 @@ static inline bool gs_events_ended(const struct gs_events *e)
     for (size_t i = 0; i < e->n && all; i++)
         all = gs_event_ended(e->v[i]);
     return all;
+}
+
+/* Ends of commands, and the places of the first so many; what follows counts as home's. */
+enum { GS_MOST_PLACED = 2 * GS_MAX_DEVICES };
+struct gs_placed {
+    struct gs_events events;
+    unsigned place[GS_MOST_PLACED];
+};
+
+/* The next event to be added is of that place. */
+static inline void gs_placed_next(struct gs_placed *p, unsigned place)
+{
+    if (p->events.n < GS_MOST_PLACED)
+        p->place[p->events.n] = place;
 }
 
 /* ---- timelines ---- */

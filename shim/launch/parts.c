@@ -28,8 +28,7 @@ struct split {
     struct gs_events ready[GS_MAX_DEVICES];   /* by part: the events that it waits for */
     cl_event ran[GS_MAX_DEVICES];             /* by part */
     struct gs_merge *merges;                  /* by use of the plan */
-    struct gs_events ended;                   /* what the application's event waits for */
-    unsigned device[3 * GS_MAX_DEVICES];      /* of each of `ended` */
+    struct gs_placed ended;                   /* what the application's event waits for */
     struct gs_asked asked;
 };
 
@@ -62,7 +61,7 @@ static void free_split(struct split *s)
         GS_RELEASE(Event, s->ran[p]);
     }
     free(s->merges);
-    gs_events_free(&s->ended);
+    gs_events_free(&s->ended.events);
 }
 
 bool gs_plan_is_joined(const struct gs_plan *plan, bool reduced_too)
@@ -189,7 +188,7 @@ static void bring_ahead(struct gs_launching *l, const struct gs_plan *plan, cons
 {
     for (size_t i = 0; i < plan->n_uses && !l->by_units && !gs_settings()->verify; i++)
         if (plan->uses[i].writes != GS_READ_ONLY)
-            gs_prefetch_root(&l->cmd, plan->uses[i].root, &s->ended);
+            gs_prefetch_root(&l->cmd, plan->uses[i].root, &s->ended.events);
 }
 
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
@@ -198,16 +197,16 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     if (gs_plan_is_joined(plan, true))
         gs_command_flush(l->cmd.q); /* what follows on other queues waits for the parts */
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        s->device[s->ended.n] = l->job.place[p];
-        err = gs_events_share(&s->ended, s->ran[p]);
+        gs_placed_next(&s->ended, l->job.place[p]);
+        err = gs_events_share(&s->ended.events, s->ran[p]);
     }
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
         GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (u->writes == GS_COMPARED)
-            err = gs_merge_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended);
+            err = gs_merge_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended.events);
         if (!err && u->writes == GS_REDUCED)
-            err = gs_reduce_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended);
+            err = gs_reduce_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended.events);
     }
     if (!err)
         err = record_writes(l, plan);
@@ -218,7 +217,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     s->asked.idle = gs_events_ended(&l->cmd.before);
     s->asked.begin_ns += l->cmd.ctx->paths->making_ns;
     if (!err)
-        err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, s->device, &own);
+        err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, &own);
     if (err)
         return err;
     if (spent || (l->choice.trial.measured && !l->by_units))
@@ -246,7 +245,7 @@ static void await_parts(const struct gs_launching *l, const struct gs_plan *plan
     for (unsigned p = 0; p < plan->n_parts; p++)
         if (s->ran[p])
             gs_real()->clWaitForEvents(1, &s->ran[p]);
-    gs_events_wait(&s->ended);
+    gs_events_wait(&s->ended.events);
 }
 
 static bool reads(const struct gs_launching *l, const struct gs_mem *root)

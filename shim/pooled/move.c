@@ -6,7 +6,7 @@
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)
 {
     enum { MOST_STRETCHES = 64 };
-    struct gs_staged_ends ended = {0};
+    struct gs_placed ended = {0};
     cl_int err = CL_SUCCESS;
     if (by_ring && s->n && s->n <= MOST_STRETCHES) {
         err = gs_staging_carry(ctx, s->v, s->n, false, true, &ended);

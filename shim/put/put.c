@@ -252,9 +252,9 @@ cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_even
 
 /* ---- events that stand for several commands ---- */
 
-cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
-                         const unsigned *device, cl_event *event)
+cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_placed *placed, cl_event *event)
 {
+    const struct gs_events *ended = &placed->events;
     cl_event marker;
     const bool others = ended->n != 1 || !gs_is_last_event(q->o.handle, ended->v[0]); /* not only the queue's last */
     cl_int err = gs_enqueue_marker(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
@@ -273,15 +273,14 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     }
     struct gs_event *e = calloc(1, sizeof *e);
     if (e) {
-        const cl_uint most = sizeof e->part / sizeof *e->part;
         e->command = type;
-        for (cl_uint i = 0; i < ended->n && e->n < most; i++) {
+        for (cl_uint i = 0; i < ended->n && i < GS_MOST_PLACED; i++) {
             if (gs_real()->clRetainEvent(ended->v[i]) != CL_SUCCESS)
                 continue;
             struct gs_event *of = gs_find_hold(GS_EVENT, ended->v[i]);
             e->part[e->n].event = ended->v[i];
             e->part[e->n].of = of;
-            e->part[e->n++].device = device[i];
+            e->part[e->n++].device = placed->place[i];
         }
         gs_insert(&e->o, GS_EVENT, marker, q->o.ctx);
     }
@@ -291,7 +290,8 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
 
 cl_int gs_finish_single(struct gs_queue *q, cl_command_type type, cl_event end, unsigned place, cl_event *event)
 {
-    const cl_int err = gs_finish_command(q, type, &(const struct gs_events){.v = &end, .n = 1}, &place, event);
+    const struct gs_placed one = {.events = {.v = &end, .n = 1}, .place = {place}};
+    const cl_int err = gs_finish_command(q, type, &one, event);
     gs_real()->clReleaseEvent(end);
     return err;
 }
@@ -318,7 +318,6 @@ static void drop_end(struct gs_carry *c)
 
 void gs_carry_mark(struct gs_queue *q)
 {
-    static const unsigned home;
     struct gs_carry *c = atomic_load(&q->carried);
     cl_int err = CL_SUCCESS;
     struct gs_event *e = c ? gs_event_new(q->o.ctx, &(struct gs_event){.user = true}, &err) : NULL;
@@ -326,8 +325,8 @@ void gs_carry_mark(struct gs_queue *q)
         return;
     cl_event end = e->o.handle;
     c->end = e;
-    const struct gs_events ended = {.v = &end, .n = 1};
-    err = gs_finish_command(q, gs_op_command_type(&c->cmd->op), &ended, &home, &c->marker);
+    const struct gs_placed home = {.events = {.v = &end, .n = 1}};
+    err = gs_finish_command(q, gs_op_command_type(&c->cmd->op), &home, &c->marker);
     if (err) {
         drop_end(c);
         c->end = NULL;
@@ -337,16 +336,15 @@ void gs_carry_mark(struct gs_queue *q)
     c->marked(c);
 }
 
-cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ended, const unsigned *place,
-                    cl_event *event)
+cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_placed *ended, cl_event *event)
 {
     struct gs_queue *q = c->cmd->q;
     if (!c->end) {
         atomic_store(&q->carried, NULL);
-        return err || !event ? err : gs_finish_command(q, gs_op_command_type(&c->cmd->op), ended, place, event);
+        return err || !event ? err : gs_finish_command(q, gs_op_command_type(&c->cmd->op), ended, event);
     }
-    for (cl_uint i = 0; q->profiling && i < ended->n; i++)
-        gs_record_times(c->end, ended->v[i], (int64_t)gs_group()->clock_ns[place[i]]);
+    for (cl_uint i = 0; q->profiling && i < ended->events.n; i++)
+        gs_record_times(c->end, ended->events.v[i], (int64_t)gs_group()->clock_ns[ended->place[i]]);
     /* Complete even if the transfer failed: to later commands, a failed transfer has changed nothing. */
     gs_event_end(c->end->o.handle, CL_COMPLETE);
     drop_end(c);

@@ -72,9 +72,8 @@ cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_even
 /* ---- the application's compound events ---- */
 
 /* Makes a marker in the application's queue that waits for the events `ended` of other devices or queues, and hands the
- * marker out as *event, unless `event` is NULL. device: of each of `ended`. */
-cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_events *ended,
-                         const unsigned *device, cl_event *event);
+ * marker out as *event, unless `event` is NULL. */
+cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_placed *ended, cl_event *event);
 
 /* gs_finish_command for the one event `end`, of a command on that place. Takes `end` over. */
 cl_int gs_finish_single(struct gs_queue *q, cl_command_type type, cl_event end, unsigned place, cl_event *event);
@@ -105,9 +104,8 @@ static inline void gs_carry_begin(struct gs_carry *c)
  * are enqueued now may see bytes from before the transfer. */
 __attribute__((cold)) void gs_carry_mark(struct gs_queue *q);
 
-/* The transfer has ended, with err and the events `ended`, each on a place. *event (or null): the command's. */
-cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_events *ended, const unsigned *place,
-                    cl_event *event);
+/* The transfer has ended, with err and the events `ended`. *event (or null): the command's. */
+cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_placed *ended, cl_event *event);
 
 /* Locks the queue's context, so that a command can be enqueued in the queue. */
 static inline void gs_queue_lock(struct gs_queue *q)

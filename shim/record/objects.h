@@ -252,7 +252,7 @@ struct gs_event {
         cl_event event; /* owned */
         unsigned device;
         struct gs_event *of; /* the record of `event`, if that is the end of several units; held */
-    } part[GS_MAX_DEVICES * 2];
+    } part[GS_MOST_PLACED];
     /* Of the end of several units: their earliest QUEUED, SUBMIT and START, and their latest END. */
     pthread_mutex_t times_lock;
     bool has_times;

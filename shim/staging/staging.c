@@ -244,7 +244,7 @@ void gs_staging_leave(struct gs_context *ctx)
  * each (an H200). While nobody else wants the link twice as many are granted at once. */
 enum { ON_LINK_BY_UNITS = 2, ON_LINK_ALONE = 4 };
 
-cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event event)
+cl_int gs_staged_note(struct gs_placed *ended, unsigned place, cl_event event)
 {
     struct gs_events *e = &ended->events;
     cl_uint known = 0, last = 0;
@@ -252,13 +252,12 @@ cl_int gs_staged_note(struct gs_staged_ends *ended, unsigned place, cl_event eve
         known += ended->place[i] == place;
         last = ended->place[i] == place ? i : last;
     }
-    if (known < 2) {
-        ended->place[e->n] = place;
-        return gs_events_add(e, event);
+    if (known == 2) {
+        gs_event_replace(&e->v[last], event);
+        return CL_SUCCESS;
     }
-    gs_real()->clReleaseEvent(e->v[last]);
-    e->v[last] = event;
-    return CL_SUCCESS;
+    gs_placed_next(ended, place);
+    return gs_events_add(e, event);
 }
 
 /* A call's transfers while they are carried. */
@@ -266,7 +265,7 @@ struct carriage {
     const struct gs_context *ctx;
     struct gs_staging *s;
     struct gs_pieces turns;
-    struct gs_staged_ends *ended;
+    struct gs_placed *ended;
     bool in, timed; /* in: to the devices */
     size_t on_link; /* so many pieces are on their way at a time; other slots are being filled or drained */
 };
@@ -385,7 +384,7 @@ static void let_go_of_objects(const struct gs_staging *s)
 }
 
 cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n, bool timed, bool waits,
-                        struct gs_staged_ends *ended)
+                        struct gs_placed *ended)
 {
     struct carriage c = {.ctx = ctx, .s = ctx->staging, .ended = ended, .in = v->op.dst};
     c.timed = (timed || gs_report_wants_times()) && !gs_in_callback() && make_queues(c.s, ctx, true);
@@ -411,7 +410,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n,
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
     struct gs_op_run run = {.op = gs_op_write(mem, 0, bytes, ptr)};
-    struct gs_staged_ends ended = {0};
+    struct gs_placed ended = {0};
     gs_report_moved(GS_PATH_APP_WRITE, bytes);
     gs_staging_enter(ctx, true);
     const cl_int err = gs_staging_carry(ctx, &run, 1, false, true, &ended);
