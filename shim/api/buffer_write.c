@@ -52,14 +52,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
         return gs_command_pass(&cmd);
     if (!gs_host_may(m, CL_MAP_WRITE))
         return CL_INVALID_OPERATION;
-    const struct gs_range r = gs_window_range(m, offset, size);
-    if (goes_as_it_is(&cmd, (struct gs_side){.m = m, .r = r}, &err))
+    const struct gs_side dst = {.m = m, .range = gs_window_range(m, offset, size), .covers = true};
+    if (goes_as_it_is(&cmd, dst, &err))
         return err;
     struct gs_home h;
     cl_event own = NULL;
-    struct gs_op_run run = {.op = gs_op_write(m->root->o.handle, r.begin, size, cmd.op.ptr)};
+    struct gs_op_run run = {.op = gs_op_write(m->root->o.handle, dst.range.begin, size, cmd.op.ptr)};
     gs_home_begin(&h, &cmd, false);
-    if (gs_write_to_place(&h, m, &run, &own))
+    h.dst = dst;
+    if (gs_write_to_place(&h, &run, &own))
         return gs_home_end_and_wait(&h, CL_SUCCESS, own);
-    return gs_home_by_way(&h, (struct gs_side){0}, (struct gs_side){m, r, true}, &run);
+    return gs_home_by_way(&h, &run);
 }

@@ -36,18 +36,18 @@ static bool has_space(const struct gs_mem *src, struct gs_range from, struct gs_
 }
 
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
-static cl_int copy_pieces(struct gs_home *h, const struct gs_side *from, const struct gs_side *to,
-                          struct gs_placed *done)
+static cl_int copy_pieces(struct gs_home *h, struct gs_placed *done)
 {
-    struct gs_mem *src = from->m->root, *dst = to->m->root;
+    const struct gs_range from = h->src.range, to = h->dst.range;
+    struct gs_mem *src = h->src.m->root, *dst = h->dst.m->root;
     cl_int err = gs_command_order(&h->cmd);
     gs_settle(src);
     if (!err)
-        err = gs_check_spoiled(src, from->r);
-    for (uint64_t at = from->r.begin; at < from->r.end && !err;) {
+        err = gs_check_spoiled(src, from);
+    for (uint64_t at = from.begin; at < from.end && !err;) {
         uint64_t end;
-        const unsigned place = gs_holder(src, (struct gs_range){at, from->r.end}, &end);
-        const struct gs_range out = {to->r.begin + (at - from->r.begin), to->r.begin + (end - from->r.begin)};
+        const unsigned place = gs_holder(src, (struct gs_range){at, from.end}, &end);
+        const struct gs_range out = {to.begin + (at - from.begin), to.begin + (end - from.begin)};
         struct gs_events wait = {0};
         err = gs_ready_events(&h->cmd, src, place, dst, place, &wait);
         const struct gs_op copy = gs_op_copy(gs_replica_at(src, place), gs_replica_at(dst, place), (size_t)at,
@@ -69,12 +69,14 @@ bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, 
     struct gs_placed done = {0};
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
-    const bool may = gs_list_is_valid(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->r) &&
-                     !atomic_load(&cmd->ctx->user_events) && !gs_home_is_in_use(*from, *to) &&
-                     gs_count_holders(from->m->root, from->r, MOST_PIECES + 1) <= MOST_PIECES &&
-                     has_space(from->m->root, from->r, to->m->root);
+    h.src = *from;
+    h.dst = *to;
+    const bool may = gs_list_is_valid(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->range) &&
+                     !atomic_load(&cmd->ctx->user_events) && !gs_home_is_in_use(&h) &&
+                     gs_count_holders(from->m->root, from->range, MOST_PIECES + 1) <= MOST_PIECES &&
+                     has_space(from->m->root, from->range, to->m->root);
     if (may)
-        err = copy_pieces(&h, from, to, &done);
+        err = copy_pieces(&h, &done);
     if (may && !err)
         err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, cmd->event);
     if (may && err) { /* a driver may find that there is no memory only when it is used */

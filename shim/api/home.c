@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The context is locked from gs_home_begin to gs_home_end, but while a call carries or calls the driver. */
-#include "shim/api/ring_use.h"
+#include "shim/api/home.h"
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"
 
@@ -30,10 +30,9 @@ static bool await_before(const struct gs_command *cmd)
 
 /* Hands the command on if none of the context's bytes have ever been elsewhere than at home. False: some have. With one
  * device nothing is noted that the lock protects. */
-static bool pass_at_home(const struct gs_command *cmd, const struct gs_side *side, bool writes, cl_int *err)
+static bool pass_at_home(const struct gs_command *cmd, struct gs_side *side, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
-    struct gs_host_use use = {.m = side->m, .range = side->r, .writes = writes};
     if (ctx->n == 1 && cmd->op.blocking) {
         gs_queue_enter(cmd->q);
         *err = gs_command_pass(cmd);
@@ -42,18 +41,19 @@ static bool pass_at_home(const struct gs_command *cmd, const struct gs_side *sid
     gs_queue_lock(cmd->q);
     const bool stays = !atomic_load(&ctx->spread), unlocked = stays && cmd->op.blocking;
     if (unlocked)
-        *err = gs_call_unlocked(cmd, &use, cmd->n_wait, cmd->wait);
+        *err = gs_call_unlocked(cmd, side, cmd->n_wait, cmd->wait);
     else if (stays)
         *err = gs_command_pass(cmd);
-    if (stays && writes && !*err && atomic_load(&ctx->spread)) /* while the lock was free */
-        gs_note_write_again(side->m->root, side->r);
+    if (stays && side->writes && !*err && atomic_load(&ctx->spread)) /* while the lock was free */
+        gs_note_write_again(side->m->root, side->range);
     gs_mem_unlock(ctx, unlocked ? side->m : NULL);
     return stays;
 }
 
 bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, unsigned facts, cl_int *err)
 {
-    return gs_host_way(facts) == GS_AS_IT_IS && pass_at_home(cmd, &side, facts & GS_FACT_WRITES, err);
+    side.writes = facts & GS_FACT_WRITES;
+    return gs_host_way(facts) == GS_AS_IT_IS && pass_at_home(cmd, &side, err);
 }
 
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
@@ -211,6 +211,7 @@ cl_int gs_home_end(struct gs_home *h, cl_int err)
     h->upto = gs_queue_mark(h->cmd.q);
     gs_mem_unlock(h->cmd.ctx, h->used);
     gs_events_free(&h->extra);
+    gs_events_free(&h->ready);
     gs_command_end(&h->cmd);
     return err ? err : h->err;
 }
@@ -251,7 +252,7 @@ cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own)
     err = gs_home_wait(&h->cmd, gs_home_end(h, err), own);
     if (gs_unit_is(&h->unit, GS_UNIT_SUBMITTED))
         gs_unit_over(&h->unit);
-    if (!err && h->cmd.op.blocking && h->by_units && !h->cmd.q->out_of_order && !h->marked)
+    if (!err && h->cmd.op.blocking && h->by_units && !h->cmd.q->out_of_order && !h->cmd.marker)
         gs_queue_drained(h->cmd.q, h->upto, true);
     return err;
 }
@@ -266,30 +267,30 @@ bool gs_home_is_valid(const struct gs_home *h)
     return h->cmd.op.ptr && gs_list_is_valid(h->n, h->v);
 }
 
-bool gs_home_is_in_use(struct gs_side src, struct gs_side dst)
+bool gs_home_is_in_use(struct gs_home *h)
 {
-    return (src.m && gs_is_host_writing(src.m->root, &GS_ONE_RANGE(src.r))) ||
-           (dst.m && gs_is_host_using(dst.m->root, &GS_ONE_RANGE(dst.r)));
+    struct gs_side *src = &h->src, *dst = &h->dst;
+    return (src->m && gs_is_host_writing(src->m->root, &GS_ONE_RANGE(src->range))) ||
+           (dst->m && gs_is_host_using(dst->m->root, &GS_ONE_RANGE(dst->range)));
 }
 
-static unsigned find_facts(struct gs_home *h, const struct gs_side *src, const struct gs_side *dst,
-                           struct gs_ring_use *w)
+static unsigned find_facts(struct gs_home *h)
 {
     const struct gs_op *op = &h->cmd.op;
-    const struct gs_op_run *t = w->v;
-    const bool reads = is_read(op), sound = reads ? gs_list_is_valid(h->n, h->v) : dst->m && gs_home_is_valid(h);
+    const struct gs_op_run *t = h->runs;
+    const struct gs_mem *dst = h->dst.m;
+    const bool reads = is_read(op), sound = reads ? gs_list_is_valid(h->n, h->v) : dst && gs_home_is_valid(h);
     unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* bytes for a read may still be on their way home, and an image's queue may not be the application's */
     if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) ||
-        (dst->m && gs_home_is_invalid(dst->m->root, dst->r)))
+        (dst && gs_home_is_invalid(dst->root, h->dst.range)))
         facts |= GS_FACT_AWAY;
-    if (!t || !sound || gs_home_is_in_use(*src, *dst))
+    if (!t || !sound || gs_home_is_in_use(h))
         return facts;
     const bool ring = (op->blocking || gs_home_may_carry(h)) &&
-                      gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) &&
-                      gs_ring_prepare(h, w);
+                      gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_prepare(h);
     return facts | (ring ? GS_FACT_RING : 0);
 }
 
@@ -312,7 +313,7 @@ static bool needs_no_unit(const struct gs_command *cmd)
 bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
 {
     struct gs_job job;
-    unsigned facts = gs_home_facts(NULL, cmd->op.blocking && gs_transfer_is_direct(src.r.end - src.r.begin));
+    unsigned facts = gs_home_facts(NULL, cmd->op.blocking && gs_transfer_is_direct(src.range.end - src.range.begin));
     if (facts == (GS_FACT_DIRECT | GS_FACT_UNITS) && needs_no_unit(cmd))
         facts |= GS_FACT_SOLE;
     if (!(facts & GS_FACT_SOLE))
@@ -330,43 +331,43 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
 
 /* Where the bytes lie that a write changes is said twice: before, so that nobody brings older ones home; and after, so
  * that what other places got from home meanwhile doesn't count; gaps don't go there (rule 16b of coherence.md). */
-cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst)
+cl_int gs_home_by_call(struct gs_home *h)
 {
-    gs_home_wrote(h, dst.m, dst.r);
-    const struct gs_side *side = dst.m ? &dst : &src;
-    struct gs_host_use use = {.m = side->m, .range = side->r, .writes = dst.m};
+    struct gs_side *side = gs_home_side(h);
+    gs_home_wrote(h, h->dst.m, h->dst.range);
     h->used = side->m;
-    const cl_int err = gs_call_unlocked(&h->cmd, &use, h->n, h->v);
-    if (!err && dst.m)
-        gs_note_write_again(dst.m->root, dst.r);
+    side->writes = h->dst.m;
+    const cl_int err = gs_call_unlocked(&h->cmd, side, h->n, h->v);
+    if (!err && side->writes)
+        gs_note_write_again(side->m->root, side->range);
     return gs_home_end(h, err);
 }
 
-cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_op_run *staged)
+cl_int gs_home_by_way(struct gs_home *h, struct gs_op_run *staged)
 {
-    const struct gs_command *cmd = &h->cmd;
-    const struct gs_side *side = dst.m ? &dst : &src;
-    struct gs_ring_use w = {.use = {.m = side->m, .range = side->r}, .v = staged, .n = 1};
-    const bool reads = is_read(&cmd->op);
+    const struct gs_side *dst = &h->dst;
     cl_event own = NULL;
-    gs_home_need(h, src.m, src.r);
-    gs_home_need(h, dst.m, dst.covers ? (struct gs_range){0, 0} : dst.r);
+    h->runs = staged;
+    h->n_runs = 1;
+    gs_events_free(&h->ready); /* of a way that couldn't be had */
+    gs_home_need(h, h->src.m, h->src.range);
+    gs_home_need(h, dst->m, dst->covers ? (struct gs_range){0, 0} : dst->range);
     cl_int err = gs_home_ready(h);
-    const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h, &src, &dst, &w));
+    const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h));
     if (!err && way == GS_BY_CALL)
-        return gs_home_by_call(h, src, dst);
+        return gs_home_by_call(h);
     if (!err && way == GS_BY_RING) {
-        gs_home_wrote(h, dst.m, dst.r);
-        err = gs_carry_by_ring(h, &w, &own);
+        gs_home_wrote(h, dst->m, dst->range);
+        err = gs_carry_by_ring(h, &own);
     } else if (!err && way == GS_BY_QUEUE) {
         err = by_queue(h, &own);
     }
-    if (reads && h->by_units)
+    if (is_read(&h->cmd.op) && h->by_units)
         gs_job_reads();
-    if (!err && dst.m && way == GS_BY_RING && !h->marked) /* the lock was free meanwhile */
-        gs_note_write_again(dst.m->root, dst.r);
+    if (!err && dst->m && way == GS_BY_RING && !h->cmd.marker) /* the lock was free meanwhile */
+        gs_note_write_again(dst->m->root, dst->range);
     else if (!err && way != GS_BY_RING)
-        gs_home_wrote(h, dst.m, dst.r);
+        gs_home_wrote(h, dst->m, dst->range);
     return gs_home_end_and_wait(h, err, own);
 }
 
@@ -378,5 +379,7 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
     if (gs_home_passes(cmd, dst.m ? dst : src, facts, &err))
         return err;
     gs_home_begin(&h, cmd, !dst.m);
-    return gs_home_by_way(&h, src, dst, staged);
+    h.src = src;
+    h.dst = dst;
+    return gs_home_by_way(&h, staged);
 }

@@ -24,20 +24,32 @@ static inline bool gs_transfer_is_direct(uint64_t bytes)
 
 /* A command on objects of ours, done at home behind the list n, v. */
 struct gs_home {
+    struct gs_command cmd; /* first */
     bool by_units;
     struct gs_putting put; /* the queue and job for units */
     const struct gs_putting *put_before;
-    bool at_once;        /* the call blocks, and no unended command comes before in its in-order queue */
-    struct gs_unit unit; /* of a command of one unit, which is given back at the command's end */
-    struct gs_command cmd;
+    bool at_once;           /* the call blocks, and no unended command comes before in its in-order queue */
+    struct gs_unit unit;    /* of a command of one unit, which is given back at the command's end */
     struct gs_events extra; /* transfers; from gs_home_ready on the application's wait list too */
     cl_uint n;
     const cl_event *v;
     struct gs_queue_mark upto; /* the queue's state behind the command */
-    bool marked;               /* the carried transfer got its marker before its end: see gs_carry_mark */
     struct gs_mem *used;       /* in use without the context's lock; perhaps released meanwhile; or null */
     cl_int err;
+    struct gs_side src, dst; /* what a transfer reads, and what it changes */
+    /* Of a transfer that the call may carry through the ring: */
+    struct gs_op_run *runs; /* n_runs of them, each of bytes in one place; null: the ring doesn't carry such commands */
+    unsigned n_runs;
+    struct gs_events ready; /* events to wait for, beside the wait list; without `start`, all earlier commands */
+    cl_event start;  /* a marker behind all earlier commands; or null. A call that needn't block has entered the ring */
+    bool times_link; /* the transfer's time is to tell of the link; not if a wait is in it */
 };
+
+/* The one side of a transfer between the host's memory and an object. */
+static inline struct gs_side *gs_home_side(struct gs_home *h)
+{
+    return h->dst.m ? &h->dst : &h->src;
+}
 
 /* reads: the command gets results for the host, or ends the host's access to results. */
 void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads);
@@ -52,16 +64,9 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
 bool gs_home_may_carry(const struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 
-/* The bytes of an object that a transfer reads or changes. m null: an unknown object. */
-struct gs_side {
-    struct gs_mem *m;
-    struct gs_range r; /* bytes of its root */
-    bool covers;       /* the transfer changes all of these bytes */
-};
-
 /* Is another call, without the context's lock, using bytes that this command changes, or changing bytes that it reads?
  * Then only the application's queue orders both. With the lock held. */
-bool gs_home_is_in_use(struct gs_side src, struct gs_side dst);
+bool gs_home_is_in_use(struct gs_home *h);
 
 /* Facts of a command before the context's lock is taken. `written`: the object that it changes, or null. `direct`: it
  * has few bytes, or is of a kind that the ring doesn't carry. */
@@ -96,19 +101,19 @@ cl_int gs_home_end(struct gs_home *h, cl_int err);
 /* Has the command a host address and a sound wait list? If not, the driver says what is wrong. */
 bool gs_home_is_valid(const struct gs_home *h);
 
-/* gs_call_unlocked for a read or a write, once h has begun; it ends h. */
-cl_int gs_home_by_call(struct gs_home *h, struct gs_side src, struct gs_side dst);
+/* gs_call_unlocked for a read or a write, once h has begun and has its side; it ends h. */
+cl_int gs_home_by_call(struct gs_home *h);
 
-/* gs_home_transfer once h has begun: by a call, by the ring or by the queue (gs_host_way). Ends h. */
-cl_int gs_home_by_way(struct gs_home *h, struct gs_side src, struct gs_side dst, struct gs_op_run *staged);
+/* gs_home_transfer once h has begun and has its sides: by a call, by the ring or by the queue (gs_host_way). Ends h. */
+cl_int gs_home_by_way(struct gs_home *h, struct gs_op_run *staged);
 
 /* Tries to write a buffer's bytes (t, as a transfer to home) directly to the job's GPU, if that is one GPU and not the
- * first. True: enqueued, with *own. False: the caller writes to home. h has begun. */
-bool gs_write_to_place(struct gs_home *h, struct gs_mem *m, const struct gs_op_run *t, cl_event *own);
+ * first. True: enqueued, with *own. False: the caller writes to home. h has begun, and has its side. */
+bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *own);
 
-/* Reads r, bytes of m's root, from the places where they are valid, if the driver would accept the command. t: the
- * transfer if all bytes were at home. */
-cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_op_run *t);
+/* Reads bytes from the places where they are valid, if the driver would accept the command. t: the transfer if all
+ * bytes were at home. */
+cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs_op_run *t);
 
 /* The range from the first to the last byte of a region of rows; empty if an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);
@@ -138,5 +143,22 @@ static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t b
 {
     return !m->image && bytes && offset <= m->size && bytes <= m->size - offset;
 }
+
+/* ---- ring_use.c: transfers that a call carries itself, while the context is unlocked (put/put.h) ---- */
+
+/* gs_staging_may_carry has said yes: does the transfer h->runs go through the ring? If so, a blocking call has its
+ * marker, since memory that the call reads may be written until then; another call has entered the ring. */
+bool gs_ring_prepare(struct gs_home *h);
+
+/* Around a transfer that the call carries, entered and left with the context locked, which is unlocked in between:
+ * gs_carry_begin, and gs_carry_end with *own as the event. */
+void gs_home_carry_begin(struct gs_home *h);
+cl_int gs_home_carry_end(struct gs_home *h, cl_int err, struct gs_placed *ended, cl_event *own);
+
+/* Carries the transfer through the ring as one command, *own. The context is unlocked meanwhile. */
+cl_int gs_carry_by_ring(struct gs_home *h, cl_event *own);
+
+/* Notes a write at its place, without counting its bytes as left by a launch. */
+void gs_ring_wrote(struct gs_home *h);
 
 #endif

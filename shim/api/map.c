@@ -154,7 +154,7 @@ static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struc
                            const cl_event *v)
 {
     remember(m, map);
-    struct gs_host_use use = {.m = m, .range = map->range};
+    struct gs_side use = {.m = m, .range = map->range};
     const cl_int err = gs_call_unlocked(cmd, &use, n, v);
     map->ptr = *cmd->op.mapped;
     if (err)

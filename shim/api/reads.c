@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads into the host's memory from wherever the bytes are valid. The context is locked within gs_read, from
  * gs_home_begin to gs_home_end, but for by_ring and by_calls while bytes move. */
-#include "shim/api/ring_use.h"
+#include "shim/api/home.h"
 
 #include "shim/order/completion.h"
 
 struct reading {
     struct gs_home h;
-    struct gs_ring_use ring;
     const struct gs_op_run *all; /* the transfer if all bytes were at home */
     struct gs_extents s;         /* its extents */
     cl_command_queue queue[GS_MAX_DEVICES];
@@ -23,10 +22,9 @@ static unsigned find_facts(const struct reading *x)
     const bool here = blocks || (!gs_in_callback() && (!by_units || gs_unit_is_alone(GS_RESOURCE_PCI)));
     if (here && gs_staging_may_carry(cmd->ctx, x->all->op.ptr, gs_staged_bytes(x->all)))
         facts |= GS_FACT_RING;
-    if (gs_at_home(x->ring.use.m->root, x->ring.use.range))
+    if (gs_at_home(x->h.src.m->root, x->h.src.range))
         return facts;
-    if (!atomic_load(&cmd->ctx->user_events) &&
-        gs_count_holders(x->ring.use.m->root, x->ring.use.range, FEW + 1) <= FEW)
+    if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->h.src.m->root, x->h.src.range, FEW + 1) <= FEW)
         facts |= GS_FACT_FEW;
     return facts | GS_FACT_AWAY;
 }
@@ -35,14 +33,14 @@ static unsigned find_facts(const struct reading *x)
 static cl_int find_places(struct reading *x)
 {
     struct gs_command *cmd = &x->h.cmd;
-    cl_int err = gs_host_places(cmd, x->ring.use.m->root, x->ring.use.range, x->all, &x->s, &x->ring.ready);
+    cl_int err = gs_host_places(cmd, x->h.src.m->root, x->h.src.range, x->all, &x->s, &x->h.ready);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_op_run *t = &x->s.v[i];
         x->queue[t->place] = gs_op_is_of_image(&t->op) ? gs_queue_of_kind(cmd->q, GS_IMAGE_QUEUE, t->place, &err)
                                                        : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, t->place, &err);
     }
-    x->ring.v = x->s.v;
-    x->ring.n = x->s.n;
+    x->h.runs = x->s.v;
+    x->h.n_runs = x->s.n;
     return err;
 }
 
@@ -55,7 +53,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_op_run *t = &x->s.v[i];
         cl_event event;
-        err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->ring.ready.n, x->ring.ready.v, &event);
+        err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->h.ready.n, x->h.ready.v, &event);
         gs_placed_next(&x->ended, t->place);
         if (!err)
             err = gs_events_add(events, event);
@@ -83,10 +81,10 @@ static bool may_call_each(const struct reading *x)
 static cl_int by_calls(struct reading *x, cl_event *own)
 {
     struct gs_queue *q = x->h.cmd.q;
-    struct gs_events *ready = &x->ring.ready;
+    struct gs_events *ready = &x->h.ready;
     cl_int err = CL_SUCCESS;
     q->behind->called = true;
-    gs_home_carry_begin(&x->h, &x->ring);
+    gs_home_carry_begin(&x->h);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_op_run *t = &x->s.v[i];
         cl_event event;
@@ -96,7 +94,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
         if (!err)
             err = gs_staged_note(&x->ended, t->place, event);
     }
-    err = gs_home_carry_end(&x->h, &x->ring, err, &x->ended, own);
+    err = gs_home_carry_end(&x->h, err, &x->ended, own);
     q->behind->called = false;
     return err;
 }
@@ -104,7 +102,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
 /* May a call that needn't block carry it? Not if what comes before takes longer, or has failed. */
 static bool is_ready(struct reading *x)
 {
-    struct gs_events *ready = &x->ring.ready;
+    struct gs_events *ready = &x->h.ready;
     const bool ended = gs_staging_is_ready(ready, gs_staged_bytes(x->all));
     gs_events_drop_complete(ready, false);
     return ended && !ready->n && gs_staging_enter(x->h.cmd.ctx, false);
@@ -112,12 +110,12 @@ static bool is_ready(struct reading *x)
 
 static cl_int by_ring(struct reading *x, cl_event *own)
 {
-    struct gs_traffic *traffic = gs_traffic(x->ring.use.m->root);
+    struct gs_traffic *traffic = gs_traffic(x->h.src.m->root);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
-    x->ring.times_link = traffic->taken_to == x->all->op.ptr && !x->ring.use.m->root->image;
+    x->h.times_link = traffic->taken_to == x->all->op.ptr && !x->h.src.m->root->image;
     traffic->taken += gs_staged_bytes(x->all);
     traffic->taken_to = x->all->op.ptr;
-    return gs_carry_by_ring(&x->h, &x->ring, own);
+    return gs_carry_by_ring(&x->h, own);
 }
 
 /* Reads from several places. Gives the context's lock back while waiting; the bytes stay in place until they are read.
@@ -140,16 +138,16 @@ static cl_int read_places(struct reading *x, enum gs_host_way way)
     return err;
 }
 
-cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r, const struct gs_op_run *t)
+cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs_op_run *t)
 {
     struct reading x; /* clearing the arrays would take as long as looking up the objects */
     cl_int err = CL_SUCCESS;
-    x.ring = (struct gs_ring_use){.use = {.m = m, .range = r}};
     x.all = t;
     x.s = (struct gs_extents){0};
     x.ended.events = (struct gs_events){0};
     gs_home_begin(&x.h, cmd, true);
-    const bool ordered = gs_is_host_writing(m->root, &GS_ONE_RANGE(r)); /* by the application's queue alone */
+    x.h.src = src;
+    const bool ordered = gs_home_is_in_use(&x.h); /* by the application's queue alone */
     unsigned facts = ordered ? 0 : find_facts(&x);
     if (facts & (GS_FACT_AWAY | GS_FACT_RING))
         err = find_places(&x);
@@ -163,10 +161,9 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_mem *m, struct gs_range r
     else if (facts & (GS_FACT_AWAY | GS_FACT_RING))
         err = read_places(&x, way);
     else if (way == GS_BY_CALL && !ordered && !gs_op_is_of_image(&t->op))
-        err = gs_home_by_call(&x.h, (struct gs_side){.m = m, .r = r}, (struct gs_side){0});
+        err = gs_home_by_call(&x.h);
     else
-        err = gs_home_by_way(&x.h, (struct gs_side){.m = m, .r = r}, (struct gs_side){0}, NULL);
+        err = gs_home_by_way(&x.h, NULL);
     gs_extents_free(&x.s);
-    gs_events_free(&x.ring.ready);
     return err;
 }

@@ -13,11 +13,11 @@ static bool find_side(const struct gs_command *cmd, bool changes, struct gs_side
     struct gs_mem *m = gs_command_mem(cmd, handle);
     *side = (struct gs_side){.m = m};
     if (m && gs_op_is_of_image(op))
-        side->r = gs_image_range(m, at, op->region, &side->covers);
+        side->range = gs_image_range(m, at, op->region, &side->covers);
     if (!m || gs_op_is_of_image(op))
         return true;
     const struct gs_range r = gs_rect_range(at, op->region, pitch[0], pitch[1]);
-    side->r = gs_window_range(m, r.begin, r.end - r.begin);
+    side->range = gs_window_range(m, r.begin, r.end - r.begin);
     side->covers = op->kind == GS_OP_COPY || op->kind == GS_OP_FILL; /* no rows with gaps */
     return gs_inside(m, r.begin, r.end - r.begin);
 }
@@ -83,7 +83,8 @@ cl_int gs_transfer_command(struct gs_command *cmd)
         op->texel = texel_of(op, &src, &dst);
     /* Of one object: what the one changes the other may read. */
     const bool copies = src.m && dst.m && !gs_op_is_of_image(op);
-    const bool meets = copies && src.m->root == dst.m->root && src.r.begin < dst.r.end && dst.r.begin < src.r.end;
+    const bool meets =
+        copies && src.m->root == dst.m->root && src.range.begin < dst.range.end && dst.range.begin < src.range.end;
     op->whole = copies && (op->kind == GS_OP_COPY ? meets : src.m->root == dst.m->root);
     if (copies && op->kind == GS_OP_COPY && !meets && atomic_load(&cmd->ctx->spread) &&
         gs_copy_in_place(cmd, &src, &dst))
@@ -94,7 +95,7 @@ cl_int gs_transfer_command(struct gs_command *cmd)
         return CL_INVALID_OPERATION;
     const bool staged = gs_op_is_of_image(op) ? staged_texels(&t, src.m ? src.m : dst.m, op) : gs_staged_rect(&t, op);
     const bool reads = staged && op->kind == GS_OP_READ_IMAGE && gs_list_is_valid(cmd->n_wait, cmd->wait);
-    const cl_int err = reads ? gs_read(cmd, src.m, src.r, &t) : gs_home_transfer(cmd, src, dst, staged ? &t : NULL);
+    const cl_int err = reads ? gs_read(cmd, src, &t) : gs_home_transfer(cmd, src, dst, staged ? &t : NULL);
     if (op->blocking)
         gs_timing_waited();
     return err;

@@ -346,7 +346,7 @@ static int make_changes(struct gs_mem *root, unsigned place, const struct gs_ran
     return err;
 }
 
-void gs_host_use_begin(struct gs_host_use *use)
+void gs_host_use_begin(struct gs_side *use)
 {
     struct gs_bytes *root = use->m->root->bytes;
     use->m->bytes->calls++;
@@ -354,23 +354,23 @@ void gs_host_use_begin(struct gs_host_use *use)
     root->uses = use;
 }
 
-void gs_host_use_done(struct gs_host_use *use)
+void gs_host_use_done(struct gs_side *use)
 {
-    struct gs_host_use **at = &use->m->root->bytes->uses;
+    struct gs_side **at = &use->m->root->bytes->uses;
     while (*at != use)
         at = &(*at)->next;
     *at = use->next;
     use->done = true;
 }
 
-void gs_host_use_end(struct gs_host_use *use)
+void gs_host_use_end(struct gs_side *use)
 {
     if (!use->done)
         gs_host_use_done(use);
     use->m->bytes->calls--;
 }
 
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_host_use *use, cl_uint n, const cl_event *v)
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side *use, cl_uint n, const cl_event *v)
 {
     gs_host_use_begin(use);
     pthread_mutex_unlock(&cmd->ctx->lock);
@@ -387,7 +387,7 @@ struct gs_traffic *gs_traffic(const struct gs_mem *root)
 
 static bool is_used(const struct gs_mem *root, const struct gs_rangeset *what, bool reads)
 {
-    const struct gs_host_use *use = root->bytes->uses;
+    const struct gs_side *use = root->bytes->uses;
     while (use && !((reads || use->writes) && gs_rangeset_touches(what, use->range)))
         use = use->next;
     return use;

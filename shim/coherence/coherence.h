@@ -47,22 +47,25 @@ int gs_count_prefetched(const struct gs_mem *root, unsigned place, const struct 
 /* Are some of the range's bytes defined, and not valid at home? True also where there is no memory to tell. */
 bool gs_home_is_invalid(const struct gs_mem *root, struct gs_range r);
 
-/* A call's use of an object's bytes without the context's lock: in the application's queue, where nobody knows the
- * command's place, or in queues of ours (shim/put/put.h). The caller owns it, and sets m, range and writes. */
-struct gs_host_use {
-    struct gs_mem *m;
+/* The bytes of an object that a command reads or changes. */
+struct gs_side {
+    struct gs_mem *m;      /* null: an unknown object, or none */
     struct gs_range range; /* bytes of the root */
-    bool writes, done;
-    struct gs_host_use *next;
+    bool covers;           /* the command changes all of these bytes */
+    bool writes, done;     /* for the functions below, like `next` */
+    struct gs_side *next;
 };
-void gs_host_use_begin(struct gs_host_use *use);
+
+/* A call's use of the bytes without the context's lock: in the application's queue, where nobody knows the command's
+ * place, or in queues of ours (shim/put/put.h). The caller owns *use, and sets m, range and writes. */
+void gs_host_use_begin(struct gs_side *use);
 /* Commands that are enqueued from now on come after the use. The object stays until gs_host_use_end. */
-void gs_host_use_done(struct gs_host_use *use);
-void gs_host_use_end(struct gs_host_use *use);
+void gs_host_use_done(struct gs_side *use);
+void gs_host_use_end(struct gs_side *use);
 
 /* Calls the driver for the command, with this wait list, as such a use. Returns with the lock held; gs_mem_unlock gives
  * it back, as the object may be released by now. */
-cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_host_use *use, cl_uint n, const cl_event *v);
+cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side *use, cl_uint n, const cl_event *v);
 
 /* The counts of a root's bytes that went to and fro; the caller may add to them. */
 struct gs_traffic *gs_traffic(const struct gs_mem *root);

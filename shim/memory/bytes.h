@@ -44,13 +44,13 @@ struct gs_prefetch {
 
 /* With the context's lock held. */
 struct gs_bytes {
-    struct gs_host_use *uses; /* of a root and its windows; the callers' */
-    unsigned calls;           /* calls that use the object without the lock */
-    unsigned let_go;          /* releases by the application meanwhile, which the last of these calls passes on */
-    struct gs_mem *prev;      /* of the context's roots */
-    int users;                /* handles of the object and its windows in the application's hands */
-    bool keeps_root;          /* a window that retains the driver's object of its root */
-    atomic_uint windows;      /* of a root: so many windows keep it */
+    struct gs_side *uses; /* of a root and its windows; the callers' */
+    unsigned calls;       /* calls that use the object without the lock */
+    unsigned let_go;      /* releases by the application meanwhile, which the last of these calls passes on */
+    struct gs_mem *prev;  /* of the context's roots */
+    int users;            /* handles of the object and its windows in the application's hands */
+    bool keeps_root;      /* a window that retains the driver's object of its root */
+    atomic_uint windows;  /* of a root: so many windows keep it */
     /* of roots only */
     void *base;                   /* if `shared`, the bytes' address in the host's memory; else null */
     bool to_share;                /* may become `shared` before a launch with the root is planned */

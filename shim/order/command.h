@@ -23,6 +23,10 @@ struct gs_command {
     struct gs_events before; /* all earlier commands that might matter */
     /* By place: the last copy within its memory to a window for another device; or null. Owned, made on need. */
     cl_event *left;
+    /* Of a transfer that the call carries (shim/put/put.h): */
+    void (*on_mark)(struct gs_command *cmd); /* called when there is a marker before the transfer's end, ... */
+    cl_event marker;                         /* ... this one, which stands for the command in its queue; or null */
+    struct gs_event *end;                    /* a user event that the marker waits for */
 };
 
 /* Hands the command on to the driver as the application gave it. */
@@ -107,6 +111,7 @@ struct gs_queue_set {
     /* The context's lock: */
     uint32_t unsent[GS_QUEUES_FLUSHED]; /* a bit for each place, if asked for since a gs_command_flush */
     bool called;                        /* a call has the copy queues for itself, without the lock */
+    struct gs_command *_Atomic carried; /* while a call carries a transfer, owned by the call: shim/put/put.h */
     struct gs_compound *several;        /* compound events, oldest first; owned */
     size_t n_several, several_cap;
 };

@@ -309,48 +309,46 @@ cl_int gs_release_event(cl_event event)
 
 /* ---- transfers carried by calls ---- */
 
-static void drop_end(struct gs_carry *c)
+static void drop_end(struct gs_event *e)
 {
-    const cl_event end = c->end->o.handle;
-    gs_drop(&c->end->o); /* first: while it is known, the handle must not become another event's */
+    const cl_event end = e->o.handle;
+    gs_drop(&e->o); /* first: while it is known, the handle must not become another event's */
     gs_real()->clReleaseEvent(end);
 }
 
 void gs_carry_mark(struct gs_queue *q)
 {
-    struct gs_carry *c = atomic_load(&q->carried);
+    struct gs_command *cmd = atomic_load(&q->behind->carried);
     cl_int err = CL_SUCCESS;
-    struct gs_event *e = c ? gs_event_new(q->o.ctx, &(struct gs_event){.user = true}, &err) : NULL;
+    struct gs_event *e = cmd ? gs_event_new(q->o.ctx, &(struct gs_event){.user = true}, &err) : NULL;
     if (!e)
         return;
     cl_event end = e->o.handle;
-    c->end = e;
     const struct gs_placed home = {.events = {.v = &end, .n = 1}};
-    err = gs_finish_command(q, gs_op_command_type(&c->cmd->op), &home, &c->marker);
-    if (err) {
-        drop_end(c);
-        c->end = NULL;
+    if (gs_finish_command(q, gs_op_command_type(&cmd->op), &home, &cmd->marker) != CL_SUCCESS) {
+        drop_end(e);
         return;
     }
-    atomic_store(&q->carried, NULL);
-    c->marked(c);
+    cmd->end = e;
+    atomic_store(&q->behind->carried, NULL);
+    cmd->on_mark(cmd);
 }
 
-cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_placed *ended, cl_event *event)
+cl_int gs_carry_end(struct gs_command *cmd, cl_int err, const struct gs_placed *ended, cl_event *event)
 {
-    struct gs_queue *q = c->cmd->q;
-    if (!c->end) {
-        atomic_store(&q->carried, NULL);
-        return err || !event ? err : gs_finish_command(q, gs_op_command_type(&c->cmd->op), ended, event);
+    struct gs_queue *q = cmd->q;
+    if (!cmd->marker) {
+        atomic_store(&q->behind->carried, NULL);
+        return err || !event ? err : gs_finish_command(q, gs_op_command_type(&cmd->op), ended, event);
     }
     for (cl_uint i = 0; q->profiling && i < ended->events.n; i++)
-        gs_record_times(c->end, ended->events.v[i], (int64_t)gs_group()->clock_ns[ended->place[i]]);
+        gs_record_times(cmd->end, ended->events.v[i], (int64_t)gs_group()->clock_ns[ended->place[i]]);
     /* Complete even if the transfer failed: to later commands, a failed transfer has changed nothing. */
-    gs_event_end(c->end->o.handle, CL_COMPLETE);
-    drop_end(c);
+    gs_event_end(cmd->end->o.handle, CL_COMPLETE);
+    drop_end(cmd->end);
     if (err || !event)
-        gs_release_event(c->marker);
+        gs_release_event(cmd->marker);
     else
-        *event = c->marker;
+        *event = cmd->marker;
     return err;
 }

@@ -87,17 +87,12 @@ cl_int gs_release_event(cl_event event);
  * others the command is a marker in its queue. The marker is made at the transfer's end, or earlier by another thread
  * that enqueues a command there meanwhile: the command then comes after the whole transfer, and doesn't wait. */
 
-struct gs_carry {
-    const struct gs_command *cmd;
-    void (*marked)(struct gs_carry *c); /* called when the marker is made before the transfer's end */
-    struct gs_event *end;               /* a user event that the marker waits for; null: no marker yet */
-    cl_event marker;
-};
-
-/* gs_carry_begin to gs_carry_end: with the context's lock. The caller has set cmd and `marked`. */
-static inline void gs_carry_begin(struct gs_carry *c)
+/* gs_carry_begin to gs_carry_end: with the context's lock. */
+static inline void gs_carry_begin(struct gs_command *cmd, void (*on_mark)(struct gs_command *cmd))
 {
-    atomic_store(&c->cmd->q->carried, c);
+    cmd->on_mark = on_mark;
+    cmd->marker = NULL;
+    atomic_store(&cmd->q->behind->carried, cmd);
 }
 
 /* Makes the marker of the transfer that a call carries in this queue, if any. Without memory for that, commands that
@@ -105,20 +100,20 @@ static inline void gs_carry_begin(struct gs_carry *c)
 __attribute__((cold)) void gs_carry_mark(struct gs_queue *q);
 
 /* The transfer has ended, with err and the events `ended`. *event (or null): the command's. */
-cl_int gs_carry_end(struct gs_carry *c, cl_int err, const struct gs_placed *ended, cl_event *event);
+cl_int gs_carry_end(struct gs_command *cmd, cl_int err, const struct gs_placed *ended, cl_event *event);
 
 /* Locks the queue's context, so that a command can be enqueued in the queue. */
 static inline void gs_queue_lock(struct gs_queue *q)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
-    if (atomic_load(&q->carried))
+    if (atomic_load(&q->behind->carried))
         gs_carry_mark(q);
 }
 
 /* For a command that is enqueued without the context's lock. */
 static inline void gs_queue_enter(struct gs_queue *q)
 {
-    if (!atomic_load(&q->carried))
+    if (!atomic_load(&q->behind->carried))
         return;
     gs_queue_lock(q);
     pthread_mutex_unlock(&q->o.ctx->lock);

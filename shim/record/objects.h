@@ -83,20 +83,17 @@ struct gs_context {
     struct gs_kept *kept;        /* api */
 };
 
-struct gs_carry;
-
 /* A command queue of the application, on the first device. */
 struct gs_queue {
     /* What each command asks for, in one line of the caches: */
     _Alignas(64) struct gs_object o;
-    struct gs_timeline *timeline;     /* owns a reference */
-    struct gs_carry *_Atomic carried; /* put: while a call carries a transfer, owned by the call; context's lock */
+    struct gs_timeline *timeline; /* owns a reference */
+    struct gs_queue_set *behind;  /* order */
     bool out_of_order, profiling;
     atomic_bool launched; /* at the next wait there may be something for the room choose to learn */
 
     struct gs_queue *next;                  /* of the context */
     cl_command_queue_properties properties; /* as the application asked for */
-    struct gs_queue_set *behind;            /* order */
     struct gs_queue_times *times;           /* choose */
     cl_queue_properties *list;              /* the application's list, if the driver got another one; owned */
     size_t list_bytes;
