@@ -19,7 +19,7 @@ enum { STAY_AWAKE_NS = 1000 * 1000 };
 struct gs_awaited {
     struct gs_awaited *next, **at; /* list; at is null once the entry is off the list. `lock` */
     cl_event event;                /* retained; null: not known yet, and `last` is asked. Then: `lock` */
-    cl_event (*last)(void *data);
+    bool (*last)(void *data, cl_event *event);
     bool asked;                       /* `last` is just being called. `lock` */
     bool (*wanted)(const void *data); /* or null: always */
     void (*ended)(cl_event event, cl_int status, void *data);
@@ -118,7 +118,7 @@ static void ask_driver(struct gs_awaited *w)
         drop_awaited(w);
 }
 
-/* Is the entry's event known? Asks `last` if not. */
+/* Is the entry's event known, or that it has ended without one? Asks `last` if not. */
 static bool is_known(struct gs_awaited *w)
 {
     pthread_mutex_lock(&watcher.lock);
@@ -127,7 +127,8 @@ static bool is_known(struct gs_awaited *w)
     pthread_mutex_unlock(&watcher.lock);
     if (!ask)
         return known;
-    cl_event event = w->last(w->data);
+    cl_event event = NULL;
+    const bool knows = w->last(w->data, &event);
     pthread_mutex_lock(&watcher.lock);
     w->event = event;
     w->asked = false;
@@ -135,7 +136,7 @@ static bool is_known(struct gs_awaited *w)
     pthread_mutex_unlock(&watcher.lock);
     if (event && !calls_late())
         ask_driver(w);
-    return event;
+    return knows;
 }
 
 /* Why the event is looked at: our thread looks at new entries only, or at all; or a caller knows that the event has
@@ -169,9 +170,10 @@ static bool look_at(struct gs_awaited *w, enum look why, bool *wanted)
     const bool was_known = is_known(w);
     if (!was_known || (why == AT_NEW && !calls_late()))
         return false;
-    const cl_int status = gs_event_status(w->event);
+    const cl_int status = w->event ? gs_event_status(w->event) : CL_COMPLETE;
     pthread_mutex_lock(&watcher.lock);
     const bool mine = is_over(w, why, status) && take_off(w);
+    watcher.unknown -= mine && !w->event;
     pthread_mutex_unlock(&watcher.lock);
     if (mine)
         end(w, status);
@@ -335,7 +337,7 @@ static void add(struct gs_awaited *w)
     rouse(w);
 }
 
-bool gs_await_end(cl_event event, cl_event (*last)(void *data), bool (*wanted)(const void *data),
+bool gs_await_end(cl_event event, bool (*last)(void *data, cl_event *event), bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data)
 {
     struct gs_awaited *w = malloc(sizeof *w);

@@ -14,7 +14,7 @@
  *
  *   PREPARED --> ENQUEUED --> SERVED --> OVER        of the command
  *
- *   OPEN <--> JOINING --> LAST_JOINS --> CLOSED_LOOSE --> TYING --> CLOSED --> SENDING --> SENT     of a shared unit
+ *   OPEN <--> JOINING --> LAST_JOINS --> CLOSED_LOOSE <--> TYING --> CLOSED --> SENDING --> SENT     of a shared unit
  */
 enum gs_deferred_state {
     GS_PREPARED, /* none of the command's units is enqueued, and the command is in no list */
@@ -45,6 +45,7 @@ enum gs_share_event {
     GS_SHARE_SETTLE,       /* as CLOSE, but waits for threads that join, tie or send. DO: a marker is needed; ... */
     GS_SHARE_SEND,         /* the queue is to be flushed; ... */
     GS_SHARE_DONE,         /* ... and that is done */
+    GS_SHARE_REFUSED,      /* the driver refuses the marker */
     GS_SHARE_LEAVE,        /* the unit has ended, or its queue's release flushes the queue */
     GS_SHARE_EVENTS
 };

@@ -76,7 +76,7 @@ static cl_event last_event(const struct gs_deferred *h)
     return h->tail ? h->tail : h->first;
 }
 
-/* The unit's last event is `marker` now; null: the unit has ended. */
+/* The unit's last event is `marker` now; null: the driver has refused it. */
 static void is_tied(struct gs_deferred *h, cl_event marker)
 {
     cl_event old = NULL;
@@ -85,29 +85,40 @@ static void is_tied(struct gs_deferred *h, cl_event marker)
         old = h->tail;
         h->tail = marker;
     }
-    gs_share_on(h, GS_SHARE_DONE);
+    gs_share_on(h, marker ? GS_SHARE_DONE : GS_SHARE_REFUSED);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     GS_RELEASE(Event, old);
 }
 
-/* Closes a single unit, which must be held. If its last command has no event, enqueues a marker right behind. */
-static void close_unit(struct gs_deferred *h)
+/* Closes a single unit, which must be held. If its last command has no event, enqueues a marker right behind. False:
+ * the driver refuses the marker. True: last_event tells of the unit's end; null: it has ended. */
+static bool close_unit(struct gs_deferred *h)
 {
     cl_event marker = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool loose = gs_share_on(h, GS_SHARE_SETTLE);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
-        return;
-    if (gs_enqueue_marker(h->to.queue, 0, NULL, &marker) == CL_SUCCESS) {
+        return true;
+    const bool tied = gs_enqueue_marker(h->to.queue, 0, NULL, &marker) == CL_SUCCESS;
+    if (tied)
         gs_job_add(marker);
-    } else { /* in its place is an event that has ended, as the commands have then */
-        GS_MAY_WAIT("a queue whose marker the driver has refused", GS_WITHOUT_LIMIT);
-        gs_real()->clFinish(h->to.queue);
-        marker = gs_real()->clCreateUserEvent(h->to.q->o.ctx->o.handle, NULL);
-        gs_event_end(marker, CL_COMPLETE);
-    }
-    is_tied(h, marker);
+    is_tied(h, tied ? marker : NULL);
+    return tied;
+}
+
+/* close_unit for who can't ask again later: without a marker the unit ends here. Not for the completion watcher, which
+ * alone tells of what may come before in the queue. */
+static void close_or_await(struct gs_deferred *h)
+{
+    if (close_unit(h))
+        return;
+    GS_MAY_WAIT("a queue whose marker the driver has refused", GS_WITHOUT_LIMIT);
+    gs_real()->clFinish(h->to.queue);
+    pthread_mutex_lock(&gs_deferred_list.lock);
+    gs_share_on(h, GS_SHARE_LEAVE);
+    pthread_mutex_unlock(&gs_deferred_list.lock);
+    gs_real()->clFlush(h->to.queue); /* for a marker that the watcher had from the driver meanwhile */
 }
 
 void gs_units_await(void)
@@ -136,8 +147,9 @@ static void send_unit(struct gs_deferred *h)
     gs_share_on(h, GS_SHARE_DONE);
 }
 
-/* For the completion watcher: closes and flushes a unit that launches no longer join. The last event; null: not yet. */
-static cl_event last_of(void *data)
+/* For the completion watcher: closes and flushes a unit that launches no longer join. *last: its last event, or null if
+ * the unit has ended. False: not yet. */
+static bool last_of(void *data, cl_event *last)
 {
     struct gs_unit *u = data;
     struct gs_deferred *h = u->held;
@@ -145,14 +157,15 @@ static cl_event last_of(void *data)
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool over = gs_share_is_open(h) ? now > h->joined_ns + QUIET_NS : !gs_share_waits(h, GS_SHARE_SETTLE);
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (!over)
-        return NULL;
-    close_unit(h);
-    cl_event last = last_event(h);
-    gs_real()->clRetainEvent(last);
-    send_unit(h);
-    u->waited = gs_event_status(last) > CL_COMPLETE;
-    return last;
+    if (!over || !close_unit(h))
+        return false;
+    *last = last_event(h);
+    if (*last) {
+        gs_real()->clRetainEvent(*last);
+        send_unit(h);
+        u->waited = gs_event_status(*last) > CL_COMPLETE;
+    }
+    return true;
 }
 
 /* Does anybody need the unit's end now? While the application enqueues, or waits for commands, its threads look. */
@@ -179,15 +192,17 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (more && gs_await_end(NULL, last_of, is_wanted, unit_ended, u))
         return;
-    if (more) /* no memory: the watcher can't ask for the last event later */
-        close_unit(h);
+    if (more) { /* no memory: the watcher can't ask for the last event later */
+        close_or_await(h);
+        event = last_event(h);
+    }
     u->waited = true;
-    event = more && h->tail ? h->tail : event;
-    if (gs_await_end(event, NULL, is_wanted, unit_ended, u))
+    if (event && gs_await_end(event, NULL, is_wanted, unit_ended, u))
         return;
     gs_real()->clFlush(h->to.queue);
     GS_MAY_WAIT("a unit of which there is no memory to watch the end", GS_WITHOUT_LIMIT);
-    unit_ended(event, gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
+    const bool well = !event || gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS;
+    unit_ended(event, well ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
 }
 
 /* The entry of a single unit that has surely ended. Null: the unit isn't submitted, has ended, or another thread is at
@@ -308,7 +323,7 @@ void gs_queue_close_unit(cl_command_queue queue)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!open)
         return;
-    close_unit(h);
+    close_or_await(h);
     gs_deferred_drop(h);
 }
 
@@ -346,14 +361,14 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
     if (known && several)
         last = h->end;
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    if (known && !several) {
-        close_unit(h); /* the unit's last event must stay its last */
+    if (known && !several && close_unit(h)) /* the unit's last event must stay its last */
         last = last_event(h);
-    }
     if (last)
         gs_real()->clRetainEvent(last);
     pthread_mutex_unlock(&q->o.ctx->lock);
-    if (!known)
+    if (known && !last)
+        gs_deferred_drop(h);
+    if (!last)
         return idle;
     if (several) {
         await_units(h);
