@@ -21,11 +21,12 @@ struct gs_kernel_run {
     struct gs_size *size; /* the launch's size record */
     unsigned factor;      /* a chunk has so many times the configured work-groups */
     bool odd;             /* of no whole work-groups: the last chunk goes first, so that the driver objects at once */
+    void **kept;          /* of chunks enqueued later, by argument: its memory object or sampler, kept; or null */
 };
 
-/* Sets the hidden argument for one chunk, and enqueues the chunk. */
-cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait,
-                        const cl_event *wait, cl_event *event);
+/* Sets the hidden argument for one chunk of a gs_kernel_run, and enqueues the chunk: gs_units.enqueue. */
+cl_int gs_enqueue_chunk(void *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                        cl_event *event);
 
 /* Cuts the box into chunks of the job's kernel_chunk, or of a multiple where such chunks were short. A short box stays
  * whole while no other application waits for the device. */

@@ -155,7 +155,7 @@ static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
     const struct gs_events *ready = &s->ready[p];
     const cl_event *wait = ready->n ? ready->v : NULL;
     const bool timed = !p && l->choice.trial.measured && !l->by_units;
-    const struct gs_kernel_run run = s->run[p];
+    struct gs_kernel_run run = s->run[p];
     cl_int err;
     cl_command_queue queue = timed ? gs_queue_of_kind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
                                    : gs_queue_of_kind(l->cmd.q, GS_EXEC_QUEUE, run.place, &err);

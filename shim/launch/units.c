@@ -35,9 +35,10 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
 }
 
-cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait,
-                        const cl_event *wait, cl_event *event)
+cl_int gs_enqueue_chunk(void *of, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                        cl_event *event)
 {
+    const struct gs_kernel_run *run = of;
     size_t offset[3], global[3], local[3];
     struct gs_box box;
     gs_cut_box(&run->cut, run->odd ? (chunk + run->cut.n - 1) % run->cut.n : chunk, &box);
@@ -50,84 +51,64 @@ cl_int gs_enqueue_chunk(const struct gs_kernel_run *run, unsigned chunk, cl_comm
     return err ? err : gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 
-/* An argument's object, kept until the launch is enqueued: arguments of a kernel object don't keep it alive. */
-struct used {
-    cl_mem mem; /* the application's, kept; or null */
-    cl_sampler sampler;
-};
-
-/* A launch whose chunks are enqueued later, when the application may have released all of its objects. */
-struct kernel_work {
-    struct gs_kernel_run run; /* run.k is held */
-    cl_uint n_used;
-    struct used used[];
-};
-
-static cl_int enqueue_work(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                           cl_event *event)
+static bool is_sampler(const struct gs_kernel_run *run, cl_uint i)
 {
-    struct kernel_work *w = work;
-    return gs_enqueue_chunk(&w->run, unit, queue, n_wait, wait, event);
+    return run->summary->args[i].kind == GS_ARG_SAMPLER;
 }
 
-static void free_work(void *work)
+static void free_run(void *kept)
 {
-    struct kernel_work *w = work;
-    for (cl_uint i = 0; i < w->n_used; i++)
-        if (w->used[i].mem)
-            gs_drop_mem(w->used[i].mem);
+    struct gs_kernel_run *run = kept;
+    for (cl_uint i = 0; i < run->k->n_args; i++)
+        if (run->kept[i] && is_sampler(run, i))
+            gs_real()->clReleaseSampler(run->kept[i]);
         else
-            gs_real()->clReleaseSampler(w->used[i].sampler);
-    gs_spare_kernel_give(w->run.k, w->run.place, w->run.kernel);
-    gs_drop(&w->run.k->o);
-    free(w);
+            gs_drop_mem(run->kept[i]);
+    gs_spare_kernel_give(run->k, run->place, run->kernel);
+    gs_drop(&run->k->o);
+    free(run);
 }
 
-/* Keeps the memory object (with its window or replica on the place) or the sampler in argument i, if any. */
-static cl_int keep_argument(struct kernel_work *w, cl_uint i)
+/* Keeps the memory object (with its window or replica on the place) or the sampler in argument i, if any: arguments of
+ * a kernel object don't keep it alive. */
+static cl_int keep_argument(struct gs_kernel_run *run, cl_uint i)
 {
-    const struct gs_arg *a = &w->run.k->args[i];
-    struct gs_mem *m = a->is_mem ? gs_find(GS_MEM, *(void **)a->bytes) : NULL;
-    const bool is_sampler = w->run.summary->args[i].kind == GS_ARG_SAMPLER && a->has_value;
-    struct used used = {0};
-    cl_int err = CL_SUCCESS;
-    if (m) {
-        used.mem = m->o.handle;
-        err = gs_keep_mem(used.mem);
-    } else if (is_sampler && a->size == sizeof used.sampler) {
-        used.sampler = *(cl_sampler *)a->bytes;
-        err = gs_real()->clRetainSampler(used.sampler);
-    }
-    if (!err && (used.mem || used.sampler))
-        w->used[w->n_used++] = used;
+    const struct gs_arg *a = &run->k->args[i];
+    void *handle = a->has_value && a->size == sizeof handle ? *(void **)a->bytes : NULL;
+    const bool sampler = handle && is_sampler(run, i);
+    if (!sampler && !(a->is_mem && gs_find(GS_MEM, handle)))
+        return CL_SUCCESS;
+    const cl_int err = sampler ? gs_real()->clRetainSampler(handle) : gs_keep_mem(handle);
+    run->kept[i] = err ? NULL : handle;
     return err;
 }
 
-/* Owns run->kernel, a spare kernel, from here on, even on an error. NULL with the error in *err. */
-static struct kernel_work *make_work(const struct gs_kernel_run *run, cl_int *err)
+/* A copy for chunks that are enqueued later, when the application may have released all of its objects. Owns
+ * run->kernel, a spare kernel, from here on, even on an error. NULL with the error in *err. */
+static struct gs_kernel_run *keep_run(const struct gs_kernel_run *run, cl_int *err)
 {
-    const cl_uint n_args = run->k->n_args;
-    struct kernel_work *w = calloc(1, sizeof *w + n_args * sizeof *w->used);
-    *err = w ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    if (!w) {
+    struct gs_kernel_run *kept = calloc(1, sizeof *kept + run->k->n_args * sizeof *kept->kept);
+    *err = kept ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    if (!kept) {
         gs_spare_kernel_give(run->k, run->place, run->kernel);
         return NULL;
     }
-    w->run = *run;
+    *kept = *run;
+    kept->kept = (void **)(kept + 1);
     gs_hold(&run->k->o);
-    for (cl_uint i = 0; i < n_args && !*err; i++)
-        *err = keep_argument(w, i);
+    for (cl_uint i = 0; i < run->k->n_args && !*err; i++)
+        *err = keep_argument(kept, i);
     if (!*err)
-        return w;
-    free_work(w);
+        return kept;
+    free_run(kept);
     return NULL;
 }
 
-/* make_work takes run->kernel over, also on an error; a single chunk leaves the kernel to the caller. */
+/* keep_run takes run->kernel over, also on an error; a single chunk leaves the kernel to the caller. */
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end)
 {
-    struct kernel_work one = {.run = *run};
-    struct gs_units units = {.n = run->cut.n, .enqueue = enqueue_work, .work = &one, .kernel = true};
+    struct gs_kernel_run one = *run;
+    struct gs_units units = {.n = run->cut.n, .enqueue = gs_enqueue_chunk, .work = &one, .kernel = true};
     units.spent = gs_put_now() ? gs_put_now()->spent : NULL;
     units.place = run->place;
     units.size = run->size;
@@ -135,10 +116,10 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
     units.groups = gs_box_groups(&run->cut.whole);
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
-        units.work = make_work(run, &err);
+        units.work = keep_run(run, &err);
         if (err)
             return err;
-        units.free = free_work;
+        units.free = free_run;
         for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
             units.queue[i] = gs_queue_of_kind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
     }
