@@ -167,6 +167,13 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
     return err;
 }
 
+uint64_t gs_forecast_reads(const struct gs_mem *m)
+{
+    const struct gs_traffic *traffic = gs_traffic(m->root);
+    const double rate = traffic->taken && traffic->made ? (double)traffic->taken / (double)traffic->made : 0;
+    return rate < 1 ? (uint64_t)(rate * (double)m->size) : m->size;
+}
+
 bool gs_forecast_gathers(struct gs_mem *const *mems, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)

@@ -49,7 +49,7 @@ void gs_timing_refused(struct gs_timing *t);
 /* Where the parts should end, in `cut`; false: parts of equal size. */
 bool gs_timing_cut(struct gs_timing *t, unsigned n, unsigned *dim, double cut[GS_MAX_DEVICES]);
 
-/* A split that is being decided on. */
+/* A split: what is expected of it while it is decided on, and, where it is measured, how it was enqueued. */
 struct gs_trial {
     struct gs_forecast forecast;
     struct gs_move all; /* bytes that the parts need and write */
@@ -61,10 +61,17 @@ struct gs_trial {
     unsigned moves;    /* the cut's number of moves when this split was planned */
     bool measured;     /* to be measured */
     bool turns_back;   /* back to one device after splits, by choice */
+    /* Of a split that is measured, by the host's clock: */
+    uint64_t asked_ns;                /* before the first command; later by the time that memory for transfers took */
+    uint64_t part_ns[GS_MAX_DEVICES]; /* when each part was enqueued */
+    bool idle;                        /* all that it comes after had ended, what is prefetched too */
+    const struct gs_plan *plan;       /* for gs_timing_learn, like what follows */
+    const unsigned *place;            /* of each part */
+    const cl_event *part;             /* each part's event */
 };
 
 /* Fills trial->forecast (but for the link), ->all and ->return_rate for a launch of `of` by this plan; may be called
- * again for another plan. -ENOMEM. In forecast.c, like the next three; all with the context's lock held. */
+ * again for another plan. -ENOMEM. In forecast.c, like the next four; all with the context's lock held. */
 int gs_forecast(struct gs_trial *trial, struct gs_timing *of, const struct gs_plan *plan);
 
 /* Where each part ends, as a share of plan->dim. */
@@ -73,6 +80,9 @@ void gs_forecast_cut(const struct gs_plan *plan, double cut[GS_MAX_DEVICES]);
 /* For each part, how much of the launch its device could have done in the part's time. A part with fewer work-groups
  * than compute units might have had one for each unit, so share[p] is the mean of both until later parts tell. */
 void gs_forecast_shares(const struct gs_plan *plan, double share[GS_MAX_DEVICES]);
+
+/* How many of the object's bytes large blocking reads will take once a launch has written them all, as before. */
+uint64_t gs_forecast_reads(const struct gs_mem *m);
 
 /* Are bytes of these memory objects missing at home? mems[i] may be NULL. */
 bool gs_forecast_gathers(struct gs_mem *const *mems, unsigned n);
@@ -88,31 +98,14 @@ void gs_timing_split(struct gs_timing *t, const struct gs_plan *plan, struct gs_
 /* Should this launch on one device be measured? */
 bool gs_timing_measures(struct gs_timing *t);
 
-/* When a measured split's commands were enqueued, by the host's clock. */
-struct gs_asked {
-    uint64_t begin_ns;                /* before the first command; later by the time that memory for transfers took */
-    uint64_t part_ns[GS_MAX_DEVICES]; /* of each part */
-    bool idle;                        /* all that it comes after had ended, what is prefetched too */
-};
-
-/* A launch to be measured, and where its times come from. What isn't given is null. */
-struct gs_timed_launch {
-    struct gs_timing *t;
-    const struct gs_trial *trial; /* of a split: the prediction, ... */
-    const struct gs_plan *plan;   /* ... and the plan */
-    struct gs_taken *spent;       /* under a daemon: its units' times, ... */
-    const unsigned *place;        /* ... and the place of each part */
-    const struct gs_asked *asked; /* of a split without a daemon: when it was enqueued, ... */
-    const cl_event *part;         /* ... and each part's event */
-};
-
-/* Learns from the launch once its event has ended (`end`): by times of units, or profiles of parts or of `end`. */
-void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end);
+/* Learns from a launch once its event has ended (`end`): by its units' times (`spent`), or else by profiles of parts or
+ * of `end`. split: null for a launch on the first device. */
+void gs_timing_learn(struct gs_timing *t, const struct gs_trial *split, struct gs_taken *spent, cl_event end);
 
 /* The launches in a queue that are judged together (stretch.c): until a kernel comes again after a wait. */
 enum { GS_SEEN = 8 };
 struct gs_stretch {
-    uint64_t begin_ns, last_ns; /* before the first launch (as in gs_asked), and after the last */
+    uint64_t begin_ns, last_ns; /* before the first launch (as gs_trial.asked_ns), and after the last */
     uint64_t making_ns;         /* gs_paths.making_ns before the last launch */
     uint64_t empty_ns;          /* begin of the first launch since the queue was known to be empty */
     double single_ns;           /* the time of all launches on one device */

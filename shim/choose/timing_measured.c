@@ -20,7 +20,6 @@ struct measurement {
     unsigned dim;
     double cut[GS_MAX_DEVICES], share[GS_MAX_DEVICES];
     cl_event part[GS_MAX_DEVICES];
-    struct gs_asked asked;
     struct gs_taken *spent; /* under a daemon: the units' times, in place of profiles; held */
     bool split;
     unsigned place[GS_MAX_DEVICES];
@@ -81,11 +80,11 @@ static uint64_t parts_took(const struct measurement *m)
         const cl_ulong to = profile(m->part[p], CL_PROFILING_COMMAND_END);
         if (!asked || from < asked || to < from)
             return 0;
-        const uint64_t began = m->asked.part_ns[p] + (from - asked), ended = m->asked.part_ns[p] + (to - asked);
+        const uint64_t began = m->trial.part_ns[p] + (from - asked), ended = m->trial.part_ns[p] + (to - asked);
         begin = began < begin ? began : begin;
         end = ended > end ? ended : end;
     }
-    return m->asked.idle ? end - m->asked.begin_ns
+    return m->trial.idle ? end - m->trial.asked_ns
                          : end - begin + (uint64_t)gs_move_ns(&gs_book.machine, o->link, o->scatter);
 }
 
@@ -96,9 +95,9 @@ static uint64_t split_took(const struct measurement *m, uint64_t longest_ns)
 {
     if (m->spent)
         return units_took(m);
-    const uint64_t heard_ns = gs_now_ns() - m->asked.begin_ns;
+    const uint64_t heard_ns = gs_now_ns() - m->trial.asked_ns;
     const uint64_t parts_ns = m->trial.forecast.merge.bytes ? 0 : parts_took(m);
-    const uint64_t at_most_ns = m->asked.idle ? heard_ns : 0; /* else the time has waits for earlier commands in it */
+    const uint64_t at_most_ns = m->trial.idle ? heard_ns : 0; /* else the time has waits for earlier commands in it */
     const uint64_t took_ns = parts_ns >= longest_ns ? parts_ns : at_most_ns;
     gs_debug("%s: a split took %" PRIu64 " us by its parts, and was heard of after %" PRIu64, m->t->at->name,
              parts_ns / 1000, heard_ns / 1000);
@@ -305,33 +304,29 @@ void gs_timing_after_wait(const struct gs_stretch *before, cl_int err)
             gs_prepare_later(before->seen[i].of);
 }
 
-void gs_timing_learn(const struct gs_timed_launch *launch, cl_event end)
+void gs_timing_learn(struct gs_timing *t, const struct gs_trial *split, struct gs_taken *spent, cl_event end)
 {
-    const struct gs_plan *plan = launch->plan;
     struct measurement *m = calloc(1, sizeof *m), **last = &gs_book.pending;
     if (!m || gs_real()->clRetainEvent(end) != CL_SUCCESS) {
         free(m);
         return;
     }
-    m->t = launch->t;
+    m->t = t;
     m->end = end;
-    m->split = launch->trial;
-    m->spent = launch->spent;
-    if (launch->trial) {
-        m->trial = *launch->trial;
-        m->dim = plan->dim;
-        gs_forecast_cut(plan, m->cut);
-        gs_forecast_shares(plan, m->share);
+    m->split = split;
+    m->spent = spent;
+    if (spent)
+        atomic_fetch_add(&spent->refs, 1);
+    if (split) {
+        m->trial = *split;
+        m->dim = split->plan->dim;
+        gs_forecast_cut(split->plan, m->cut);
+        gs_forecast_shares(split->plan, m->share);
+        memcpy(m->place, split->place, sizeof m->place);
     }
-    if (launch->spent) {
-        atomic_fetch_add(&launch->spent->refs, 1);
-        memcpy(m->place, launch->place, sizeof m->place);
-    }
-    if (launch->asked)
-        m->asked = *launch->asked;
-    for (unsigned p = 0; launch->part && p < plan->n_parts; p++)
-        if (gs_real()->clRetainEvent(launch->part[p]) == CL_SUCCESS)
-            m->part[p] = launch->part[p];
+    for (unsigned p = 0; split && !spent && p < split->plan->n_parts; p++)
+        if (gs_real()->clRetainEvent(split->part[p]) == CL_SUCCESS)
+            m->part[p] = split->part[p];
     GS_LOCKED(&gs_book.lock);
     while (*last) /* in their order, so that the last ones' times stay */
         last = &(*last)->next;

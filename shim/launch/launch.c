@@ -185,14 +185,9 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
 static uint64_t bytes_to_read(const struct gs_launching *l)
 {
     uint64_t bytes = 0;
-    for (cl_uint i = 0; i < l->k->n_args; i++) {
-        const struct gs_mem *m = l->mems[i];
-        const struct gs_traffic *traffic = m ? gs_traffic(m->root) : NULL;
-        if (!m || !traffic->taken || !traffic->made || !gs_launch_may_write(l, i))
-            continue;
-        const double rate = (double)traffic->taken / (double)traffic->made;
-        bytes += rate < 1 ? (uint64_t)(rate * (double)m->size) : m->size;
-    }
+    for (cl_uint i = 0; i < l->k->n_args; i++)
+        if (l->mems[i] && gs_launch_may_write(l, i))
+            bytes += gs_forecast_reads(l->mems[i]);
     return bytes;
 }
 

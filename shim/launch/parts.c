@@ -29,7 +29,6 @@ struct split {
     cl_event ran[GS_MAX_DEVICES];             /* by part */
     struct gs_merge *merges;                  /* by use of the plan */
     struct gs_placed ended;                   /* what the application's event waits for */
-    struct gs_asked asked;
 };
 
 /* Notes the parts' writes. */
@@ -123,7 +122,7 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, stru
 static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s)
 {
     s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
-    s->asked.begin_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
+    l->choice.trial.asked_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
     cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
@@ -175,7 +174,7 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
         GS_LABEL(part, (int)p);
         err = run_part(l, s, p);
-        s->asked.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
+        l->choice.trial.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
         *went = *went || !err;
     }
     return err;
@@ -193,6 +192,7 @@ static void bring_ahead(struct gs_launching *l, const struct gs_plan *plan, cons
 
 static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
 {
+    struct gs_trial *trial = &l->choice.trial;
     cl_int err = CL_SUCCESS;
     if (gs_plan_is_joined(plan, true))
         gs_command_flush(l->cmd.q); /* what follows on other queues waits for the parts */
@@ -210,18 +210,15 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     }
     if (!err)
         err = record_writes(l, plan);
-    struct gs_taken *spent = l->daemon.put.spent;
-    const struct gs_timed_launch timed = {l->choice.cuts, &l->choice.trial,     plan, spent, l->job.place,
-                                          &s->asked,      spent ? NULL : s->ran};
     cl_event own;
-    s->asked.idle = gs_events_ended(&l->cmd.before);
-    s->asked.begin_ns += l->cmd.ctx->paths->making_ns;
+    trial->idle = gs_events_ended(&l->cmd.before);
+    trial->asked_ns += l->cmd.ctx->paths->making_ns;
     if (!err)
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, &own);
     if (err)
         return err;
-    if (spent || (l->choice.trial.measured && !l->by_units))
-        gs_timing_learn(&timed, own);
+    if (l->daemon.put.spent || (trial->measured && !l->by_units))
+        gs_timing_learn(l->choice.cuts, trial, l->daemon.put.spent, own);
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
         /* Later commands that use it, on any queue: an earlier write there would pass for a part's, or be lost. */
@@ -314,6 +311,9 @@ bool gs_plan_is_in_use(const struct gs_plan *plan)
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct split s = {0};
+    l->choice.trial.plan = plan;
+    l->choice.trial.place = l->job.place;
+    l->choice.trial.part = s.ran;
     *went = false;
     l->daemon.put.spent = l->by_units && l->choice.trial.measured ? gs_taken_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);

@@ -144,7 +144,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     gs_events_free(&wait);
     if (err) /* measuring needs more of the driver than a plain launch, which may work, or has the same error */
         return gs_launch_single(l, event);
-    gs_timing_learn(&(struct gs_timed_launch){.t = l->choice.timing}, ran);
+    gs_timing_learn(l->choice.timing, NULL, NULL, ran);
     err = gs_finish_single(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, ran, 0, event);
     if (!err)
         record_home(l);
@@ -153,13 +153,12 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
 
 cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
 {
-    static const unsigned home[GS_MAX_DEVICES];
     cl_event own;
-    struct gs_taken *spent = l->daemon.put.spent = gs_taken_new();
+    l->daemon.put.spent = gs_taken_new();
     const cl_int err = gs_launch_single(l, &own);
-    if (!err && spent)
-        gs_timing_learn(&(struct gs_timed_launch){.t = l->choice.timing, .spent = spent, .place = home}, own);
-    gs_taken_drop(spent);
+    if (!err && l->daemon.put.spent)
+        gs_timing_learn(l->choice.timing, NULL, l->daemon.put.spent, own);
+    gs_taken_drop(l->daemon.put.spent);
     l->daemon.put.spent = NULL;
     if (!err && event)
         *event = own;
