@@ -27,7 +27,6 @@ struct split {
     struct gs_kernel_run run[GS_MAX_DEVICES]; /* by part; spare kernels are ours until they are enqueued */
     struct gs_events ready[GS_MAX_DEVICES];   /* by part: the events that it waits for */
     cl_event ran[GS_MAX_DEVICES];             /* by part */
-    struct gs_merge *merges;                  /* by use of the plan */
     struct gs_placed ended;                   /* what the application's event waits for */
 };
 
@@ -59,7 +58,6 @@ static void free_split(struct split *s)
         gs_events_free(&s->ready[p]);
         GS_RELEASE(Event, s->ran[p]);
     }
-    free(s->merges);
     gs_events_free(&s->ended.events);
 }
 
@@ -121,9 +119,8 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, stru
 /* All that may fail for lack of memory, before anything runs. */
 static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s)
 {
-    s->merges = calloc(plan->n_uses + 1, sizeof *s->merges);
     l->choice.trial.asked_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
-    cl_int err = s->merges ? gs_command_order(&l->cmd) : CL_OUT_OF_HOST_MEMORY;
+    cl_int err = gs_command_order(&l->cmd);
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
@@ -138,15 +135,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         err = let_leave(l, plan, s);
     if (!err && gs_plan_is_joined(plan, false))
         err = start_together(plan, s);
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
-        if (u->writes == GS_COMPARED)
-            err = gs_merge_keep(&l->cmd, &s->merges[i], u, plan->n_parts, s->ready);
-        if (!err && u->writes == GS_REDUCED)
-            err = gs_reduce_begin(&l->cmd, &s->merges[i], u, plan->n_parts, s->ready);
-    }
-    return err;
+    return err ? err : gs_outputs_begin(&l->cmd, plan, s->ready);
 }
 
 static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
@@ -200,14 +189,8 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         gs_placed_next(&s->ended, l->job.place[p]);
         err = gs_events_share(&s->ended.events, s->ran[p]);
     }
-    for (size_t i = 0; i < plan->n_uses && !err; i++) {
-        const struct gs_use *u = &plan->uses[i];
-        GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
-        if (u->writes == GS_COMPARED)
-            err = gs_merge_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended.events);
-        if (!err && u->writes == GS_REDUCED)
-            err = gs_reduce_parts(&l->cmd, &s->merges[i], u, plan->n_parts, s->ran, &s->ended.events);
-    }
+    if (!err)
+        err = gs_outputs_join(&l->cmd, plan, s->ran, &s->ended.events);
     if (!err)
         err = record_writes(l, plan);
     cl_event own;

@@ -4,74 +4,195 @@
 #include "shim/coherence/coherence.h"
 #include "shim/transfer/transfer.h"
 
-/* ---- merges ---- */
+/* ---- scratch memory: buffers for merges and reductions, kept for later ones, since making and freeing memory on a GPU
+ * takes time, and freeing may wait for the GPU. A split launch comes after all earlier commands (rule 1 of
+ * docs/coherence.md), so it can use an earlier one's buffers at once. ---- */
 
-enum { MERGE_BYTES = 16 /* that gs_merge compares at a time */ };
+/* Kept buffers, which the application can't use: so many at most, of so many bytes or a share of the device's. */
+enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
+
+struct gs_scratch {
+    cl_mem mem; /* at home */
+    uint64_t bytes;
+    const struct gs_use *use; /* of the launch that has it; null: free */
+    unsigned part;            /* it is for the bytes that come from this part; 0: for home's copy from before */
+    bool fresh;               /* that launch has made it */
+    struct gs_scratch *next;
+};
 
 static uint64_t bytes_of(const struct gs_use *u)
 {
     return u->window.end - u->window.begin;
 }
 
-static cl_int keep(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, struct gs_events *ready)
+/* A free buffer, or a new one. Null with the error in *err. */
+static struct gs_scratch *take(struct gs_context *ctx, const struct gs_use *u, unsigned part, cl_int *err)
+{
+    const uint64_t bytes = u->writes == GS_REDUCED ? gs_rangeset_bytes(&u->reduced[part]) : bytes_of(u);
+    struct gs_scratch *best = NULL;
+    *err = CL_SUCCESS;
+    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
+        if (!s->use && s->bytes >= bytes && s->bytes / 4 <= bytes && (!best || s->bytes < best->bytes))
+            best = s;
+    if (best) {
+        best->use = u;
+        best->part = part;
+        best->fresh = false;
+        return best;
+    }
+    cl_mem mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
+    if (*err)
+        return NULL;
+    if (!(best = malloc(sizeof *best))) {
+        gs_real()->clReleaseMemObject(mem);
+        *err = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    *best = (struct gs_scratch){mem, bytes, u, part, true, ctx->scratch};
+    return ctx->scratch = best;
+}
+
+/* The buffer that the launch has taken; or null. */
+static cl_mem taken(const struct gs_context *ctx, const struct gs_use *u, unsigned part)
+{
+    const struct gs_scratch *s = ctx->scratch;
+    while (s && (s->use != u || s->part != part))
+        s = s->next;
+    return s ? s->mem : NULL;
+}
+
+/* Writes to a new buffer in the launch's order: some drivers notice only then that no memory is left. (Without an order
+ * the command would take its unit at once, while the queue may hold commands that wait for a thread of ours, and the
+ * thread for units.) */
+static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
+{
+    const struct gs_op fill = gs_op_fill(s->mem, 0, 1, "", 1);
+    cl_event event;
+    cl_int err;
+    cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
+    if (!err)
+        err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &event);
+    if (err)
+        return err;
+    for (unsigned p = 0; p < n && !err; p++)
+        err = gs_events_share(&ready[p], event);
+    gs_real()->clReleaseEvent(event);
+    return err;
+}
+
+/* Takes a buffer before the parts run, as later steps must not fail. Each of ready[0..n) gains the end of a new one's
+ * first write. */
+static cl_int take_ahead(struct gs_command *cmd, const struct gs_use *u, unsigned part, unsigned n,
+                         struct gs_events *ready)
+{
+    cl_int err;
+    const struct gs_scratch *s = take(cmd->ctx, u, part, &err);
+    return s && s->fresh ? touch(cmd, s, n, ready) : err;
+}
+
+/* More than MOST_BYTES, and, where the devices have memory of their own, than one of so many bytes of the first's. */
+static bool is_too_much(const struct gs_context *ctx, uint64_t bytes)
+{
+    cl_ulong all = 0;
+    if (bytes > MOST_BYTES && !ctx->shared_memory)
+        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
+    return bytes > MOST_BYTES && bytes > all / ONE_OF;
+}
+
+/* Releases buffers: with `used` those in use, with `all` all, and always those not worth keeping. */
+static void release(struct gs_context *ctx, bool used, bool all)
+{
+    uint64_t bytes = 0;
+    unsigned kept = 0;
+    for (struct gs_scratch **at = &ctx->scratch; *at;) {
+        struct gs_scratch *s = *at;
+        if (all || (used && s->use) || kept == MOST_KEPT || is_too_much(ctx, bytes + s->bytes)) {
+            *at = s->next;
+            gs_real()->clReleaseMemObject(s->mem);
+            free(s);
+        } else {
+            s->use = NULL;
+            bytes += s->bytes;
+            kept++;
+            at = &s->next;
+        }
+    }
+}
+
+void gs_scratch_give(struct gs_context *ctx, bool keep)
+{
+    release(ctx, !keep, false);
+}
+
+void gs_scratch_free(struct gs_context *ctx)
+{
+    release(ctx, false, true);
+}
+
+/* ---- merges ---- */
+
+enum { MERGE_BYTES = 16 /* that gs_merge compares at a time */ };
+
+static cl_int keep(struct gs_command *cmd, const struct gs_use *u, struct gs_events *ready)
 {
     cl_int err;
     cl_event event;
-    m->kept = gs_scratch_take(cmd, bytes_of(u), 0, NULL, &err);
+    const struct gs_scratch *kept = take(cmd->ctx, u, 0, &err);
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
-    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, 0), m->kept, u->window.begin, 0, bytes_of(u));
-    if (!err)
-        err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
+    if (err)
+        return err;
+    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, 0), kept->mem, u->window.begin, 0, bytes_of(u));
+    err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     return err ? err : gs_events_add(ready, event);
 }
 
-cl_int gs_merge_keep(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
-                     struct gs_events *ready)
+/* Makes home's copy; ready[0] gains the copy's end. */
+static cl_int begin_merge(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
 {
     cl_int err;
     if (gs_own_kernel(cmd->ctx, GS_OWN_MERGE, &err))
-        err = keep(cmd, m, u, &ready[0]);
+        err = keep(cmd, u, &ready[0]);
     /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
-    if (!err)
-        m->arrived[1] = gs_scratch_take(cmd, bytes_of(u), n_parts, ready, &err);
-    return err;
+    return err ? err : take_ahead(cmd, u, 1, n_parts, ready);
 }
 
 /* To the first device, and compared there, after `home`, which gains the end. Where home has no more memory the bytes
  * come to where those of the part before have been compared. */
-static cl_int merge_part(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned p, cl_event ran,
+static cl_int merge_part(struct gs_command *cmd, const struct gs_use *u, unsigned p, cl_event ran,
                          struct gs_events *home)
 {
     cl_int err;
     struct gs_events wait = {0};
     const uint64_t bytes = bytes_of(u);
-    cl_mem mem = gs_replica_at(u->root, 0), own = p == 1 ? m->arrived[1] : gs_scratch_take(cmd, bytes, 0, NULL, &err);
-    m->arrived[p] = own ? own : m->arrived[p - 1];
+    const bool own = p == 1 || take(cmd->ctx, u, p, &err);
+    cl_mem mem = gs_replica_at(u->root, 0), kept = taken(cmd->ctx, u, 0), arrived = NULL;
+    for (unsigned of = p; !arrived; of--)
+        arrived = taken(cmd->ctx, u, of);
     err = own ? CL_SUCCESS : gs_events_share_all(&wait, home);
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     if (!err)
         err = gs_events_share(&wait, ran);
-    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), m->arrived[p], u->window.begin, 0, bytes);
+    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), arrived, u->window.begin, 0, bytes);
     if (!err)
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, home);
     if (!err)
         err = gs_run_output_kernel(
             queue,
             GS_OUTPUT_LAUNCH(cmd->ctx->own.kernel[GS_OWN_MERGE], (bytes + MERGE_BYTES - 1) / MERGE_BYTES, GS_ARG(mem),
-                             GS_ARG(u->window.begin), GS_ARG(m->arrived[p]), GS_ARG(m->kept), GS_ARG(bytes)),
+                             GS_ARG(u->window.begin), GS_ARG(arrived), GS_ARG(kept), GS_ARG(bytes)),
             home, home);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, bytes);
     return err;
 }
 
-cl_int gs_merge_parts(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
-                      const cl_event *ran, struct gs_events *done)
+static cl_int merge_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
+                          struct gs_events *done)
 {
     struct gs_events home = {0};
     cl_int err = gs_events_share(&home, ran[0]);
     for (unsigned p = 1; p < n_parts && !err; p++)
-        err = merge_part(cmd, m, u, p, ran[p], &home);
+        err = merge_part(cmd, u, p, ran[p], &home);
     if (!err)
         err = gs_events_share_all(done, &home);
     gs_events_free(&home);
@@ -126,8 +247,8 @@ static enum gs_own_kernel kernel_of(enum gs_atomic_type type)
     return GS_OWN_REDUCE_I32 + (unsigned)type;
 }
 
-cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
-                       struct gs_events *ready)
+/* Fills the copies; ready[p] gains the end of part p's. From here on only home's bytes are valid. */
+static cl_int begin_reduction(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
 {
     cl_int err;
     gs_own_kernel(cmd->ctx, kernel_of(u->type), &err);
@@ -137,13 +258,13 @@ cl_int gs_reduce_begin(struct gs_command *cmd, struct gs_merge *m, const struct 
     for (unsigned p = 1; p < n_parts && !err; p++) {
         err = fill(cmd, u, p, &ready[p]);
         if (!err && u->reduced[p].n)
-            m->arrived[p] = gs_scratch_take(cmd, gs_rangeset_bytes(&u->reduced[p]), n_parts, ready, &err);
+            err = take_ahead(cmd, u, p, n_parts, ready);
     }
     return err;
 }
 
 /* Combines what part p has with home's bytes, range by range. */
-static cl_int combine(struct gs_command *cmd, cl_mem scratch, const struct gs_use *u, unsigned p, const cl_event *ran,
+static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p, const cl_event *ran,
                       struct gs_events *done)
 {
     const struct gs_rangeset *s = &u->reduced[p];
@@ -156,7 +277,7 @@ static cl_int combine(struct gs_command *cmd, cl_mem scratch, const struct gs_us
     err = gs_events_share(&wait, ran[p]);
     const uint64_t element = gs_atomic_bytes(u->type), identity = identity_of(u->op, u->type);
     const cl_int op = (cl_int)u->op;
-    cl_mem home = gs_replica_at(u->root, 0);
+    cl_mem home = gs_replica_at(u->root, 0), scratch = taken(cmd->ctx, u, p);
     uint64_t at = 0;
     for (size_t i = 0; i < s->n && !err; i++) {
         const uint64_t n = s->v[i].end - s->v[i].begin;
@@ -180,116 +301,38 @@ static cl_int combine(struct gs_command *cmd, cl_mem scratch, const struct gs_us
     return err;
 }
 
-cl_int gs_reduce_parts(struct gs_command *cmd, const struct gs_merge *m, const struct gs_use *u, unsigned n_parts,
-                       const cl_event *ran, struct gs_events *done)
+static cl_int reduce_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
+                           struct gs_events *done)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (u->reduced[p].n)
-            err = combine(cmd, m->arrived[p], u, p, ran, done);
+            err = combine(cmd, u, p, ran, done);
     return err;
 }
 
-/* ---- scratch memory ---- */
+/* ---- both ---- */
 
-/* Kept buffers, which the application can't use: so many at most, of so many bytes or a share of the device's. */
-enum { MOST_KEPT = 32, MOST_BYTES = 128 * 1024 * 1024, ONE_OF = 64 };
-
-struct gs_scratch {
-    cl_mem mem;
-    uint64_t bytes;
-    bool taken;
-    struct gs_scratch *next;
-};
-
-/* A free buffer, or a new one. Null with the error in *err. */
-static struct gs_scratch *take_scratch(struct gs_context *ctx, uint64_t bytes, bool *made, cl_int *err)
+cl_int gs_outputs_begin(struct gs_command *cmd, const struct gs_plan *plan, struct gs_events *ready)
 {
-    struct gs_scratch *best = NULL;
-    *err = CL_SUCCESS;
-    for (struct gs_scratch *s = ctx->scratch; s; s = s->next)
-        if (!s->taken && s->bytes >= bytes && s->bytes / 4 <= bytes && (!best || s->bytes < best->bytes))
-            best = s;
-    *made = !best;
-    if (best) {
-        best->taken = true;
-        return best;
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        if (gs_use_is_joined(u))
+            err = (u->writes == GS_REDUCED ? begin_reduction : begin_merge)(cmd, u, plan->n_parts, ready);
     }
-    cl_mem mem = gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE, bytes, NULL, err);
-    if (*err)
-        return NULL;
-    if (!(best = malloc(sizeof *best))) {
-        gs_real()->clReleaseMemObject(mem);
-        *err = CL_OUT_OF_HOST_MEMORY;
-        return NULL;
-    }
-    *best = (struct gs_scratch){mem, bytes, true, ctx->scratch};
-    return ctx->scratch = best;
-}
-
-/* Writes to a new buffer in the launch's order: some drivers notice only then that no memory is left. (Without an order
- * the command would take its unit at once, while the queue may hold commands that wait for a thread of ours, and the
- * thread for units.) */
-static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
-{
-    const struct gs_op fill = gs_op_fill(s->mem, 0, 1, "", 1);
-    cl_event event;
-    cl_int err;
-    cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
-    if (!err)
-        err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &event);
-    if (err)
-        return err;
-    for (unsigned p = 0; p < n && !err; p++)
-        err = gs_events_share(&ready[p], event);
-    gs_real()->clReleaseEvent(event);
     return err;
 }
 
-cl_mem gs_scratch_take(struct gs_command *cmd, uint64_t bytes, unsigned n, struct gs_events *ready, cl_int *err)
+cl_int gs_outputs_join(struct gs_command *cmd, const struct gs_plan *plan, const cl_event *ran, struct gs_events *done)
 {
-    bool made;
-    struct gs_scratch *s = take_scratch(cmd->ctx, bytes, &made, err);
-    if (n && s && made)
-        *err = touch(cmd, s, n, ready);
-    return s ? s->mem : NULL;
-}
-
-/* More than MOST_BYTES, and, where the devices have memory of their own, than one of so many bytes of the first's. */
-static bool is_too_much(const struct gs_context *ctx, uint64_t bytes)
-{
-    cl_ulong all = 0;
-    if (bytes > MOST_BYTES && !ctx->shared_memory)
-        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
-    return bytes > MOST_BYTES && bytes > all / ONE_OF;
-}
-
-/* Releases buffers: with `taken` those in use, with `all` all, and always those not worth keeping. */
-static void release(struct gs_context *ctx, bool taken, bool all)
-{
-    uint64_t bytes = 0;
-    unsigned kept = 0;
-    for (struct gs_scratch **at = &ctx->scratch; *at;) {
-        struct gs_scratch *s = *at;
-        if (all || (taken && s->taken) || kept == MOST_KEPT || is_too_much(ctx, bytes + s->bytes)) {
-            *at = s->next;
-            gs_real()->clReleaseMemObject(s->mem);
-            free(s);
-        } else {
-            s->taken = false;
-            bytes += s->bytes;
-            kept++;
-            at = &s->next;
-        }
+    cl_int err = CL_SUCCESS;
+    for (size_t i = 0; i < plan->n_uses && !err; i++) {
+        const struct gs_use *u = &plan->uses[i];
+        GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
+        if (gs_use_is_joined(u))
+            err = (u->writes == GS_REDUCED ? reduce_parts : merge_parts)(cmd, u, plan->n_parts, ran, done);
     }
-}
-
-void gs_scratch_give(struct gs_context *ctx, bool keep)
-{
-    release(ctx, !keep, false);
-}
-
-void gs_scratch_free(struct gs_context *ctx)
-{
-    release(ctx, false, true);
+    return err;
 }
