@@ -385,10 +385,11 @@ struct gs_traffic *gs_traffic(const struct gs_mem *root)
     return &root->bytes->traffic;
 }
 
+/* what: null for all bytes. */
 static bool is_used(const struct gs_mem *root, const struct gs_rangeset *what, bool reads)
 {
     const struct gs_side *use = root->bytes->uses;
-    while (use && !((reads || use->writes) && gs_rangeset_touches(what, use->range)))
+    while (use && !((reads || use->writes) && (!what || gs_rangeset_touches(what, use->range))))
         use = use->next;
     return use;
 }

@@ -70,8 +70,8 @@ cl_int gs_call_unlocked(const struct gs_command *cmd, struct gs_side *use, cl_ui
 /* The counts of a root's bytes that went to and fro; the caller may add to them. */
 struct gs_traffic *gs_traffic(const struct gs_mem *root);
 
-/* Is a call writing (or reading or writing) some of the bytes now? A command in another queue than the application's
- * would get bytes from before the call mixed with bytes from after. */
+/* Is a call writing (or reading or writing) some of the bytes (null: all) now? A command in another queue than the
+ * application's would get bytes from before the call mixed with bytes from after. */
 bool gs_is_host_writing(const struct gs_mem *root, const struct gs_rangeset *what);
 bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what);
 

@@ -103,10 +103,9 @@ static void report_unsplit(struct gs_launching *l, const char *reason, enum gs_r
 /* Is a call using an object of the launch without the context's lock, perhaps in the application's queue? */
 static bool has_used_object(const struct gs_launching *l)
 {
-    struct gs_range all = {0, UINT64_MAX};
     bool used = false;
     for (cl_uint i = 0; i < l->k->n_args && l->mems && !used; i++)
-        used = l->mems[i] && gs_is_host_using(l->mems[i]->root, &GS_ONE_RANGE(all));
+        used = l->mems[i] && gs_is_host_using(l->mems[i]->root, NULL);
     return used;
 }
 
@@ -132,7 +131,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
             gs_share_now(root);
         if (!l->cmd.settled)
             gs_settle(root);
-        in.exact |= gs_check_spoiled(root, (struct gs_range){0, root->size}) != CL_SUCCESS;
+        in.exact |= gs_check_spoiled(root, gs_window_range(root, 0, root->size)) != CL_SUCCESS;
     }
     l->cmd.settled = true;
     in.n_parts = l->job.n;

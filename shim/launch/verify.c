@@ -34,7 +34,7 @@ static cl_int bring_home(struct gs_command *cmd, struct gs_mem *root)
     gs_command_end(cmd);
     cl_int err = gs_command_order(cmd);
     if (!err)
-        err = gs_require_home(cmd, root, (struct gs_range){0, root->size}, &done);
+        err = gs_require_home(cmd, root, gs_window_range(root, 0, root->size), &done);
     gs_real()->clFlush(cmd->q->o.handle);
     gs_command_flush(cmd->q);
     if (!err)
@@ -98,7 +98,7 @@ static cl_int restore(struct check *c)
         if (!c->before[i])
             continue;
         err = transfer(&c->l->cmd, root, c->before[i], true);
-        if (!err && gs_wrote_range(root, 0, (struct gs_range){0, root->size}) < 0)
+        if (!err && gs_wrote_range(root, 0, gs_window_range(root, 0, root->size)) < 0)
             err = CL_OUT_OF_HOST_MEMORY;
     }
     return err;
