@@ -6,7 +6,9 @@ Prints each function of seven parameters and more that is no entry point, and ea
 storage that aren't constant, threads' own and functions' own among them; and how many functions of each room the others call, by
 the objects' symbols and by what headers define inline. Exits with 1 if there is such a function, or if there are more variables than
 MOST_VARIABLES, more functions of a room that others call than MOST_CALLED, more lines than MOST_LINES, or more fields of a head (the
-record of a handle) than MOST_FIELDS; these numbers may only become less. And a head has one pointer for each other room, no more.
+record of a handle) than MOST_FIELDS, or more concepts on a launch's walk than MOST_CONCEPTS; these numbers may only become less. A
+head has one pointer for each other room, no more. A concept is a struct that the walk's files name and that isn't the record of an
+object of OpenCL's; docs/glossary.md has each in an entry of its own.
 """
 import collections
 import json
@@ -23,6 +25,9 @@ MOST_CALLED = 30
 MOST_LINES = 28000
 HEADS = 'shim/record/objects.h'
 MOST_FIELDS = {'gs_context': 24, 'gs_queue': 11, 'gs_mem': 19}
+WALK = ('shim/api/kernel.c', 'shim/launch')
+OPENCLS = {'gs_context', 'gs_queue', 'gs_program', 'gs_kernel', 'gs_arg', 'gs_mem', 'gs_events'}
+MOST_CONCEPTS = 25
 NOT_OURS = ('__libc_start_main',)  # its form is libc's
 
 
@@ -159,6 +164,27 @@ def wrong_heads(source, rooms, most):
     return wrong
 
 
+def structs(source):
+    """-> the structs that a source names, but for the driver's and libc's."""
+    return set(re.findall(r'\bstruct (?!_cl_|timespec\b)(\w+)', without_text(source)))
+
+
+def entries(glossary):
+    """-> the structs that entries of the glossary are about."""
+    return {name for line in glossary.splitlines() if line.startswith('| ') for name in re.findall(r'`struct (\w+)`', line)}
+
+
+def concepts_of_walk(root):
+    """-> the structs that the files of a launch's walk name."""
+    found = set()
+    for place in WALK:
+        path = os.path.join(root, place)
+        for file in [path] if os.path.isfile(path) else sorted(os.path.join(path, name) for name in os.listdir(path)):
+            with open(file, encoding='utf-8') as text:
+                found |= structs(text.read())
+    return found
+
+
 def too_many(called, most):
     """-> the rooms of which others call more than so many functions."""
     return [room for room, names in sorted(called.items()) if len(names) > most]
@@ -196,6 +222,16 @@ def main():
     for line in heads:
         print(line)
     wrong += len(heads)
+    walk = concepts_of_walk(root)
+    concepts = walk - OPENCLS
+    with open(os.path.join(root, 'docs', 'glossary.md'), encoding='utf-8') as text:
+        for name in sorted(concepts - entries(text.read())):
+            print(f'{name}: a concept of a launch\'s walk without an entry of docs/glossary.md')
+            wrong += 1
+    if len(concepts) > MOST_CONCEPTS:
+        print(f'too many concepts on a launch\'s walk: {" ".join(sorted(concepts))}')
+        wrong += 1
+    print(f'{len(concepts)} concepts on a launch\'s walk, {MOST_CONCEPTS} at most, beside {len(walk & OPENCLS)} of OpenCL\'s')
     length = lines(os.path.join(root, 'shim'))
     wrong += length > MOST_LINES
     print(f'{length} lines of the shim, {MOST_LINES} at most')

@@ -60,7 +60,7 @@ sys.exit(bool(wrong) or len(scripts) < 5)
 END2
 
 # The shim's functions, variables and calls between rooms; and a function of seven parameters, a variable of each kind, a constant,
-# an inline function and a room that has too many are told apart.
+# an inline function, a struct and a room that has too many are told apart.
 python3 "$rooms/measures.py" "$GS_SOURCE" "$GS_BUILD"
 cat >one.c <<'END'
 static int hidden;
@@ -94,6 +94,9 @@ assert measures.fields(head + '};\n', 'gs_head') == [('struct gs_o', 'o'), ('uns
 assert measures.wrong_heads(head + '    struct gs_x *x;\n};\n', rooms, {'gs_head': 5}) == []
 for more in 'struct gs_x x', 'struct gs_x *x, *y', 'struct gs_x *x;\n    const struct gs_y *_Atomic y', 'int f;\n    int g':
     assert len(measures.wrong_heads(f'{head}    {more};\n}};\n', rooms, {'gs_head': 6 if 'gs' in more else 5})) == 1, more
+prototype = 'struct gs_a *f(const struct gs_c *c, struct _cl_mem *m, struct timespec t); /* struct gs_b */'
+assert measures.structs(prototype) == {'gs_a', 'gs_c'}
+assert measures.entries('of `struct gs_a`\n| word | of `struct gs_b` |\n| `struct c` | c |\n') == {'gs_b', 'c'}
 assert measures.too_many({'low': {'f', 'g'}, 'high': {'h'}}, 1) == ['low']
 END
 
