@@ -208,7 +208,7 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
     gs_put_for(h->put_before);
-    h->upto = gs_queue_mark(h->cmd.q);
+    h->upto = gs_timeline_newest(h->cmd.q->timeline);
     gs_mem_unlock(h->cmd.ctx, h->used);
     gs_events_free(&h->extra);
     gs_events_free(&h->ready);
@@ -319,7 +319,7 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
     if (!(facts & GS_FACT_SOLE))
         return gs_home_passes(cmd, src, facts, err);
     gs_job_enter(cmd->ctx, true, &job);
-    const struct gs_queue_mark upto = gs_queue_mark(cmd->q);
+    const unsigned upto = gs_timeline_newest(cmd->q->timeline);
     if (!gs_home_passes(cmd, src, facts, err))
         return false;
     gs_job_reads();

@@ -33,8 +33,8 @@ struct gs_home {
     struct gs_events extra; /* transfers; from gs_home_ready on the application's wait list too */
     cl_uint n;
     const cl_event *v;
-    struct gs_queue_mark upto; /* the queue's state behind the command */
-    struct gs_mem *used;       /* in use without the context's lock; perhaps released meanwhile; or null */
+    unsigned upto;       /* the number of the queue's newest command, behind this one */
+    struct gs_mem *used; /* in use without the context's lock; perhaps released meanwhile; or null */
     cl_int err;
     struct gs_side src, dst; /* what a transfer reads, and what it changes */
     /* Of a transfer that the call may carry through the ring: */

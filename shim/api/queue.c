@@ -190,7 +190,7 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue command_queue)
     struct gs_stretch before;
     gs_timing_before_wait(gs_find(GS_QUEUE, command_queue), &before);
     struct gs_queue *q = gs_scheduled() ? gs_find(GS_QUEUE, command_queue) : NULL;
-    const struct gs_queue_mark upto = q ? gs_queue_mark(q) : (struct gs_queue_mark){0};
+    const unsigned upto = q ? gs_timeline_newest(q->timeline) : 0;
     if (q && !q->out_of_order)
         gs_queue_await(q, true);
     gs_queue_close(command_queue); /* also where the daemon has gone after the last launch */

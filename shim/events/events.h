@@ -81,6 +81,8 @@ static inline void gs_placed_next(struct gs_placed *p, unsigned place)
 
 /* The timeline of a queue of the application: the number of the newest command, and of the newest that is known to have
  * ended with all before. Nothing else records either. Shared by the queue and its commands under way. Without locks.
+ * A call takes a number when it begins, before its command is enqueued; a command of units takes one more when the
+ * driver has got it. So units with a number up to the newest were enqueued before somebody asked for that.
  *
  *   ended = 3                 enqueued = 5
  *   1  2  3 | 4  5            drained: ended == enqueued
@@ -118,11 +120,11 @@ static inline unsigned gs_timeline_newest(struct gs_timeline *t)
     return atomic_load(&t->enqueued);
 }
 
-/* A command of the application is about to be enqueued. Under a daemon gs_timeline_end will be called for it, or
- * gs_timeline_enqueue_untracked; without one nobody asks. */
-static inline void gs_timeline_enqueue(struct gs_timeline *t)
+/* A command of the application is about to be enqueued; returns its number. Under a daemon gs_timeline_end will be
+ * called for it, or gs_timeline_enqueue_untracked; without one nobody asks. */
+static inline unsigned gs_timeline_enqueue(struct gs_timeline *t)
 {
-    atomic_fetch_add(&t->enqueued, 1);
+    return atomic_fetch_add(&t->enqueued, 1) + 1;
 }
 
 /* Nobody calls gs_timeline_end for this command, so the queue isn't drained until a wait for the whole queue. Two
@@ -143,7 +145,7 @@ static inline void gs_timeline_end(struct gs_timeline *t, unsigned number)
 /* Are all commands before this number known to have ended? */
 static inline bool gs_timeline_ended_before(struct gs_timeline *t, unsigned number)
 {
-    return number - atomic_load(&t->ended) <= 1;
+    return (int)(number - atomic_load(&t->ended)) <= 1;
 }
 
 #endif

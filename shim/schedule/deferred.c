@@ -57,7 +57,8 @@ bool gs_deferred_enlist(struct gs_deferred *h)
     else
         gs_deferred_list.oldest = h;
     gs_deferred_list.newest = h;
-    h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
+    if (h->timeline)
+        h->call = gs_timeline_enqueue(h->timeline);
     return follows;
 }
 
@@ -67,6 +68,13 @@ struct gs_deferred *gs_deferred_last_in(cl_command_queue queue)
     while (h && h->to.queue != queue)
         h = h->older;
     return h;
+}
+
+bool gs_queue_is_drained(struct gs_queue *q, const struct gs_deferred *last)
+{
+    const unsigned newest = gs_timeline_newest(q->timeline);
+    const bool by_last = last && last->call == newest; /* whose call had the number before */
+    return (!last || gs_is_served(last)) && gs_timeline_ended_before(q->timeline, by_last ? newest - 1 : newest);
 }
 
 bool gs_deferred_all_served(void)

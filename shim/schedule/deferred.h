@@ -74,10 +74,9 @@ struct gs_deferred {
     struct gs_label label; /* the label of the thread that enqueues the command */
     unsigned next_unit;
     atomic_uint_fast64_t took_ns; /* of several units: the sum of those that have ended */
-    unsigned call;                /* the command's number in the timeline of the application's queue */
-    unsigned order; /* of a single unit: counted when its last command was enqueued. gs_deferred_list.lock */
     struct gs_timeline *timeline; /* of the application's queue if that is in-order; else null; held */
     /* gs_deferred_list.lock: */
+    unsigned call; /* the call's number in the timeline; once the (last) command is enqueued, that command's own */
     enum gs_deferred_state state;
     struct gs_deferred *older, *newer; /* in the list of all commands under way */
     struct gs_deferred *follower;      /* the next command in the queue, begun when this command is served */
@@ -91,13 +90,12 @@ struct gs_deferred {
 
 /* All commands under way. */
 struct gs_deferred_list {
-    pthread_mutex_t lock;                /* a leaf, but for gs_completion_claim */
-    pthread_cond_t changed;              /* a command was served, has joined a unit, or a unit was closed */
-    struct gs_deferred *oldest, *newest; /* linked by `newer` */
-    atomic_uint order;                   /* counts commands enqueued as a unit or within one; written with the lock */
-    atomic_uint_fast64_t called_ns;      /* when the application last enqueued a command of units */
-    atomic_int waiting;                  /* threads that wait in the driver: gs_queue_waits() */
-    atomic_int loose;                    /* units in a loose state; written with the lock */
+    pthread_mutex_t lock;                            /* a leaf, but for gs_completion_claim */
+    pthread_cond_t changed;                          /* a command was served, has joined a unit, or a unit was closed */
+    struct gs_deferred *oldest, *newest;             /* linked by `newer` */
+    atomic_uint_fast64_t called_ns;                  /* when the application last enqueued a command of units */
+    atomic_int waiting;                              /* threads that wait in the driver: gs_queue_waits() */
+    atomic_int loose;                                /* units in a loose state; written with the lock */
     atomic_uint_fast64_t ended_ns[GS_MAX_RESOURCES]; /* when the last unit of each resource ended */
 };
 extern struct gs_deferred_list gs_deferred_list;
@@ -158,6 +156,10 @@ bool gs_deferred_enlist(struct gs_deferred *h);
 
 /* The newest command under way in a queue; null: none. With gs_deferred_list.lock held. */
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue);
+
+/* Have all commands of earlier calls in the application's queue ended, and are the units of `last`, the newest under
+ * way (or null), on their way? With gs_deferred_list.lock held. */
+bool gs_queue_is_drained(struct gs_queue *q, const struct gs_deferred *last);
 
 /* Have all commands under way the units that they need? If not, a command that holds a unit while it waits might keep
  * that unit from a command before it. With gs_deferred_list.lock held. */

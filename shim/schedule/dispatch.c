@@ -71,14 +71,13 @@ static bool may_at_will(const struct gs_deferred *h)
  * is granted, or right behind a command that gets its units first, needs no more than the queue's order. */
 static void take_now(struct gs_deferred *h, bool may_chain)
 {
-    const struct gs_queue *q = h->to.q;
-    const bool ours = h->to.queue != q->o.handle;
+    const bool ours = h->to.queue != h->to.q->o.handle;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->to.queue) : NULL;
     const bool served = !before || gs_is_served(before);
     /* A call may enqueue several commands, and another thread's may have come in between: nothing may wait behind a
      * gate. (In a queue of ours gate, marker and thread took 30 us of the 70 of each piece of the ring, on an H200.) */
-    const bool idle = may_chain && (ours ? !before : served && gs_timeline_ended_before(q->timeline, h->call));
+    const bool idle = may_chain && (ours ? !before : gs_queue_is_drained(h->to.q, before));
     const bool next = is_next(before, h->to.resource, h->call);
     const bool now = idle || (next ? served : may_at_will(h));
     pthread_mutex_unlock(&gs_deferred_list.lock);
@@ -150,7 +149,6 @@ static struct gs_deferred *join(const struct gs_destination *to, struct gs_size 
     if (may) {
         gs_share_on(h, *full ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
         h->joined_ns = now;
-        h->call = call;
     }
     return may ? h : NULL;
 }
@@ -161,7 +159,7 @@ static bool joined(struct gs_deferred *h, cl_event event)
     cl_event old = NULL;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool closed = gs_share_on(h, event ? GS_SHARE_JOINED : GS_SHARE_JOINED_LOOSE);
-    h->order = atomic_fetch_add(&gs_deferred_list.order, 1) + 1;
+    h->call = gs_timeline_enqueue(h->timeline);
     if (event) {
         old = h->tail;
         h->tail = event;

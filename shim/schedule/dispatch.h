@@ -120,14 +120,9 @@ cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *unit
 /* Widens the times in `record` by those of `event`; `offset_ns` brings these to the first device's clock. */
 void gs_record_times(struct gs_event *record, cl_event event, int64_t offset_ns);
 
-/* How far a queue is: taken before a wait, and given to gs_queue_drained after. `call` is counted when a call begins,
- * `order` when a unit's command is really enqueued: so `order` says which units the wait was for. */
-struct gs_queue_mark {
-    unsigned call, order;
-};
-struct gs_queue_mark gs_queue_mark(struct gs_queue *q);
-/* All commands up to the mark have ended. !well: one has failed, so units are looked at one by one. */
-void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well);
+/* All commands have ended that were in the queue when its newest had this number. !well: one has failed, so units are
+ * looked at one by one. */
+void gs_queue_drained(struct gs_queue *q, unsigned upto, bool well);
 
 /* Waits for threads that are just enqueueing a marker behind commands without events. */
 void gs_units_await(void);

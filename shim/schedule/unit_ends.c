@@ -219,15 +219,15 @@ static struct gs_awaited *claim(struct gs_deferred *h)
     return a;
 }
 
-/* All commands of the in-order queue up to this order have ended: so have single units. Doesn't ask the driver. */
-static void units_over(cl_command_queue queue, unsigned order)
+/* All commands of the in-order queue up to this number have ended: so have single units. Doesn't ask the driver. */
+static void units_over(cl_command_queue queue, unsigned upto)
 {
     struct gs_awaited *a;
     do {
         a = NULL;
         pthread_mutex_lock(&gs_deferred_list.lock);
         for (struct gs_deferred *h = gs_deferred_list.oldest; h && !a; h = h->newer)
-            if (h->to.queue == queue && h->units.n == 1 && (int)(h->order - order) <= 0)
+            if (h->to.queue == queue && h->units.n == 1 && (int)(h->call - upto) <= 0)
                 a = claim(h);
         pthread_mutex_unlock(&gs_deferred_list.lock);
         if (a)
@@ -252,11 +252,11 @@ void gs_units_look(unsigned resource, cl_command_queue queue)
 
 /* ---- which commands of a queue have ended ---- */
 
-void gs_queue_drained(struct gs_queue *q, struct gs_queue_mark upto, bool well)
+void gs_queue_drained(struct gs_queue *q, unsigned upto, bool well)
 {
-    gs_timeline_end(q->timeline, upto.call);
+    gs_timeline_end(q->timeline, upto);
     if (well && !q->out_of_order)
-        units_over(q->o.handle, upto.order);
+        units_over(q->o.handle, upto);
     else
         gs_units_look(0, q->o.handle);
 }
@@ -274,18 +274,10 @@ void gs_wait_ended(void)
         gs_job_look();
 }
 
-struct gs_queue_mark gs_queue_mark(struct gs_queue *q)
-{
-    return (struct gs_queue_mark){.call = gs_timeline_newest(q->timeline),
-                                  .order = atomic_load(&gs_deferred_list.order)};
-}
-
 bool gs_queue_is_idle(struct gs_queue *q)
 {
-    const unsigned call = gs_timeline_newest(q->timeline);
     GS_LOCKED(&gs_deferred_list.lock);
-    const struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    return gs_timeline_ended_before(q->timeline, call) && (!h || gs_is_served(h));
+    return gs_queue_is_drained(q, gs_deferred_last_in(q->o.handle));
 }
 
 bool gs_queue_is_submitted(struct gs_queue *q)
@@ -298,8 +290,9 @@ bool gs_queue_is_submitted(struct gs_queue *q)
 /* Are all the application's commands in the queue known to have ended? */
 static bool is_empty(struct gs_queue *q, bool of_this_call)
 {
-    const unsigned call = gs_timeline_newest(q->timeline);
-    if (q->out_of_order || !gs_scheduled() || !gs_timeline_ended_before(q->timeline, of_this_call ? call : call + 1))
+    const unsigned newest = gs_timeline_newest(q->timeline);
+    if (q->out_of_order || !gs_scheduled() ||
+        !gs_timeline_ended_before(q->timeline, of_this_call ? newest : newest + 1))
         return false;
     GS_LOCKED(&gs_deferred_list.lock);
     return !gs_deferred_last_in(q->o.handle);
@@ -352,12 +345,11 @@ bool gs_queue_await(struct gs_queue *q, bool of_several)
 {
     cl_event last = NULL;
     pthread_mutex_lock(&q->o.ctx->lock); /* whoever adds a command to the queue has this lock */
-    const struct gs_queue_mark upto = gs_queue_mark(q);
+    const unsigned upto = gs_timeline_newest(q->timeline);
     pthread_mutex_lock(&gs_deferred_list.lock);
     struct gs_deferred *h = gs_deferred_last_in(q->o.handle);
-    const bool idle = gs_timeline_ended_before(q->timeline, upto.call) && (!h || gs_is_served(h));
-    const bool several = h && gs_has_units(h);
-    const bool known = !idle && h && (several || !of_several) && upto.call - h->call <= 1 && gs_deferred_keep(h);
+    const bool idle = gs_queue_is_drained(q, h), several = h && gs_has_units(h);
+    const bool known = !idle && h && (several || !of_several) && upto - h->call <= 1 && gs_deferred_keep(h);
     if (known && several)
         last = h->end;
     pthread_mutex_unlock(&gs_deferred_list.lock);
