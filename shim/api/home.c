@@ -61,12 +61,9 @@ void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
     struct gs_queue *q = cmd->q;
     *h = (struct gs_home){.n = cmd->n_wait, .v = cmd->wait, .at_once = await_before(cmd)};
     h->cmd = *cmd;
-    h->by_units = gs_scheduled();
-    h->put.q = q;
-    if (h->by_units)
-        gs_job_enter(q->o.ctx, reads, &h->put.job);
+    h->cmd.units = gs_scheduled() ? gs_put_enter(&h->put, q, reads) : NULL;
     gs_queue_lock(q);
-    h->put_before = gs_put_for(h->by_units ? &h->put : NULL);
+    h->put_before = gs_put_for(h->cmd.units);
 }
 
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
@@ -91,7 +88,7 @@ cl_int gs_home_ready(struct gs_home *h)
 
 bool gs_home_may_carry(const struct gs_home *h)
 {
-    return !h->n && !gs_in_callback() && (!h->by_units || gs_unit_is_alone(GS_RESOURCE_PCI));
+    return !h->n && !gs_in_callback() && (!h->cmd.units || gs_unit_is_alone(GS_RESOURCE_PCI));
 }
 
 /* Images of sub-devices go by a queue of their parent's, which has no order with the application's but by events. */
@@ -143,7 +140,7 @@ static cl_int fill_image(struct gs_home *h, cl_command_queue queue, const struct
 
 static cl_int enqueue(struct gs_home *h, const struct gs_destination *to, const struct gs_op_run *run, cl_event *own)
 {
-    if (!h->by_units ||
+    if (!h->cmd.units ||
         !gs_list_is_valid(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
         return gs_enqueue(&run->op, to->queue, h->n, h->v, own);
     if (run->op.kind == GS_OP_FILL_IMAGE && !gs_group()->pocl)
@@ -169,7 +166,7 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
         return h->err;
     const unsigned resource = maps || gs_op_crosses_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0);
     const struct gs_destination to = {h->cmd.q, queue, resource, h->n, h->v};
-    gs_op_cut(op, h->by_units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
+    gs_op_cut(op, h->cmd.units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
     if (run.cut.n == 1 && queue == h->cmd.queue)
         return enqueue(h, &to, &run, own);
     /* The application's queue keeps its order: later commands there come after all pieces. */
@@ -188,7 +185,7 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
     gs_timeline_enqueue_untracked(q->timeline);
     if (err)
         return err;
-    if (h->by_units)
+    if (h->cmd.units)
         gs_job_add(*own);
     gs_real()->clFlush(q->o.handle);
     struct gs_event *e = calloc(1, sizeof *e);
@@ -252,7 +249,7 @@ cl_int gs_home_end_and_wait(struct gs_home *h, cl_int err, cl_event own)
     err = gs_home_wait(&h->cmd, gs_home_end(h, err), own);
     if (gs_unit_is(&h->unit, GS_UNIT_SUBMITTED))
         gs_unit_over(&h->unit);
-    if (!err && h->cmd.op.blocking && h->by_units && !h->cmd.q->out_of_order && !h->cmd.marker)
+    if (!err && h->cmd.op.blocking && h->cmd.units && !h->cmd.q->out_of_order && !h->cmd.marker)
         gs_queue_drained(h->cmd.q, h->upto, true);
     return err;
 }
@@ -280,7 +277,7 @@ static unsigned find_facts(struct gs_home *h)
     const struct gs_op_run *t = h->runs;
     const struct gs_mem *dst = h->dst.m;
     const bool reads = is_read(op), sound = reads ? gs_list_is_valid(h->n, h->v) : dst && gs_home_is_valid(h);
-    unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->by_units ? GS_FACT_UNITS : 0);
+    unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->cmd.units ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* bytes for a read may still be on their way home, and an image's queue may not be the application's */
@@ -362,7 +359,7 @@ cl_int gs_home_by_way(struct gs_home *h, struct gs_op_run *staged)
     } else if (!err && way == GS_BY_QUEUE) {
         err = by_queue(h, &own);
     }
-    if (is_read(&h->cmd.op) && h->by_units)
+    if (is_read(&h->cmd.op) && h->cmd.units)
         gs_job_reads();
     if (!err && dst->m && way == GS_BY_RING && !h->cmd.marker) /* the lock was free meanwhile */
         gs_note_write_again(dst->m->root, dst->range);

@@ -25,8 +25,7 @@ static inline bool gs_transfer_is_direct(uint64_t bytes)
 /* A command on objects of ours, done at home behind the list n, v. */
 struct gs_home {
     struct gs_command cmd; /* first */
-    bool by_units;
-    struct gs_putting put; /* the queue and job for units */
+    struct gs_putting put; /* of cmd.units */
     const struct gs_putting *put_before;
     bool at_once;           /* the call blocks, and no unended command comes before in its in-order queue */
     struct gs_unit unit;    /* of a command of one unit, which is given back at the command's end */

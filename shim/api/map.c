@@ -84,7 +84,7 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     const cl_map_flags flags = h->cmd.op.map_flags;
     const cl_command_type type = gs_op_command_type(&h->cmd.op);
     struct gs_cut cut;
-    if (!h->by_units || !gs_list_is_valid(h->n, h->v) || !gs_mapped_usable(m, flags) ||
+    if (!h->cmd.units || !gs_list_is_valid(h->n, h->v) || !gs_mapped_usable(m, flags) ||
         (!m->image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
         return false;
     const struct gs_op op = lay_at(m, map);
@@ -144,7 +144,7 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
     struct gs_op once = h->cmd.op;
     once.blocking = CL_FALSE;
     const cl_int err = gs_home_run(h, &once, gs_op_command_type(&once), own);
-    if (h->by_units && once.map_flags & CL_MAP_READ)
+    if (h->cmd.units && once.map_flags & CL_MAP_READ)
         gs_job_reads();
     return err;
 }
@@ -203,7 +203,7 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
     if (!map->ours) {
         err = h.err;
-        if (!err && cmd->op.blocking && !h.by_units && !(of_image && cmd->ctx->parent) &&
+        if (!err && cmd->op.blocking && !h.cmd.units && !(of_image && cmd->ctx->parent) &&
             !gs_home_is_invalid(m->root, what->range)) {
             h.used = m;
             err = map_blocking(cmd, m, map, h.n, h.v);

@@ -17,7 +17,7 @@ static unsigned find_facts(const struct reading *x)
 {
     enum { FEW = 8 }; /* more of them are faster enqueued at once */
     const struct gs_command *cmd = &x->h.cmd;
-    const bool blocks = cmd->op.blocking, by_units = x->h.by_units;
+    const bool blocks = cmd->op.blocking, by_units = x->h.cmd.units;
     unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (by_units ? GS_FACT_UNITS : 0);
     const bool here = blocks || (!gs_in_callback() && (!by_units || gs_unit_is_alone(GS_RESOURCE_PCI)));
     if (here && gs_staging_may_carry(cmd->ctx, x->all->op.ptr, gs_staged_bytes(x->all)))
@@ -128,7 +128,7 @@ static cl_int read_places(struct reading *x, enum gs_host_way way)
     if (way != GS_BY_QUEUE)
         gs_real()->clFlush(cmd->q->o.handle);
     err = way == GS_BY_QUEUE ? by_queue(x, &own) : way == GS_BY_RING ? by_ring(x, wanted) : by_calls(x, wanted);
-    if (x->h.by_units && !err)
+    if (x->h.cmd.units && !err)
         gs_job_reads();
     if (way == GS_BY_QUEUE)
         return gs_home_end_and_wait(&x->h, err, own);

@@ -10,7 +10,7 @@ static bool is_of_other_gpu(struct gs_home *h)
     const struct gs_job *job = &h->put.job;
     const struct gs_mem *root = h->dst.m->root;
     return gs_home_is_valid(h) && !h->err && !root->shared && !root->image && !atomic_load(&h->cmd.ctx->user_events) &&
-           !gs_given_up(h->cmd.ctx) && !gs_home_is_in_use(h) && h->by_units && job->n == 1 && job->place[0] &&
+           !gs_given_up(h->cmd.ctx) && !gs_home_is_in_use(h) && h->cmd.units && job->n == 1 && job->place[0] &&
            gs_replica_at(root, job->place[0]);
 }
 

@@ -35,7 +35,7 @@ static bool find_mems(struct gs_launching *l)
 static bool is_tiny(const struct gs_launching *l)
 {
     for (cl_uint d = 0; d < l->cmd.op.dims; d++)
-        if (gs_geometry_groups(&l->geometry, d) >= l->job.n)
+        if (gs_geometry_groups(&l->geometry, d) >= l->put.job.n)
             return false;
     return true;
 }
@@ -62,20 +62,20 @@ static const char *early_reason(struct gs_launching *l, bool sound)
         atomic_store(&l->k->unsplittable, true);
         return GS_R_NOT_CHOSEN;
     }
-    if (l->job.n == 1)
+    if (l->put.job.n == 1)
         return GS_R_ONE_GRANTED;
     if (l->k->kind->never[!l->cmd.op.local])
         return l->k->kind->never[!l->cmd.op.local];
-    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
-        (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
+    if (l->put.job.told && gs_settings()->mode == GS_MODE_AUTO &&
+        (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->put.job.n)))
         return one_unit;
-    if (!l->job.told)
+    if (!l->put.job.told)
         l->choice.cuts = gs_timing_of(l->k, l->size);
     l->choice.timing = gs_settings()->mode == GS_MODE_AUTO ? l->choice.cuts : NULL;
-    if (l->choice.cuts && !l->by_units)
+    if (l->choice.cuts && !l->cmd.units)
         gs_timing_await(l->choice.cuts, &l->cmd);
     /* A launch of several units has to be translated in any case. */
-    if (l->choice.timing && !gs_prepared(l->k->program) && !(l->by_units && gs_launch_is_long(l)))
+    if (l->choice.timing && !gs_prepared(l->k->program) && !(l->cmd.units && gs_launch_is_long(l)))
         reason = gs_timing_prepare(l->choice.timing, &l->cmd, l->k->program);
     if (reason)
         return reason;
@@ -114,7 +114,7 @@ static bool has_used_object(const struct gs_launching *l)
 static bool is_measured(const struct gs_launching *l)
 {
     return l->choice.timing && !has_used_object(l) && !atomic_load(&l->cmd.ctx->user_events) &&
-           (l->by_units || !gs_in_callback()) && gs_timing_measures(l->choice.timing);
+           (l->cmd.units || !gs_in_callback()) && gs_timing_measures(l->choice.timing);
 }
 
 /* Plans the launch in parts. Makes buffers that can be shared one memory of all devices before. *plan is a copy: all
@@ -127,14 +127,14 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         struct gs_mem *root = l->mems[i] ? l->mems[i]->root : NULL;
         if (!root)
             continue;
-        if (!l->by_units)
+        if (!l->cmd.units)
             gs_share_now(root);
         if (!l->cmd.settled)
             gs_settle(root);
         in.exact |= gs_check_spoiled(root, gs_window_range(root, 0, root->size)) != CL_SUCCESS;
     }
     l->cmd.settled = true;
-    in.n_parts = l->job.n;
+    in.n_parts = l->put.job.n;
     in.may_race = gs_settings()->allow_race;
     in.may_reorder = gs_settings()->allow_reorder;
     in.most_offset = gs_group()->most_offset;
@@ -145,7 +145,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         *plan = *cached;
     else
         plan->reason = GS_R_NO_MEMORY;
-    if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && gs_plan_is_joined(plan, true))
+    if (!plan->reason && l->put.job.place[l->put.job.n - 1] != l->put.job.n - 1 && gs_plan_is_joined(plan, true))
         plan->reason = GS_R_NO_HOME;
     if (!plan->reason && gs_plan_is_in_use(plan))
         plan->reason = GS_R_DISTURBED;
@@ -170,8 +170,8 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
 {
     struct gs_plan plan = {0};
     bool went = false;
-    l->summary = l->daemon.translated;
-    l->job.n = 1;
+    l->summary = l->translated;
+    l->put.job.n = 1;
     make_plan(l, &plan);
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
@@ -204,7 +204,7 @@ static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool ve
 
 static unsigned facts_of_plan(const struct gs_launching *l, const struct gs_plan *plan, bool away)
 {
-    const unsigned facts = GS_LAUNCH_PLANNED | (l->by_units ? GS_LAUNCH_UNITS : 0);
+    const unsigned facts = GS_LAUNCH_PLANNED | (l->cmd.units ? GS_LAUNCH_UNITS : 0);
     if (!plan->reason)
         return facts | GS_LAUNCH_PAYS | (gs_settings()->verify && gs_verify_usable(plan) ? GS_LAUNCH_VERIFIED : 0);
     return away ? facts | GS_LAUNCH_AWAY : facts | (is_measured(l) ? GS_LAUNCH_MEASURED : 0);
@@ -255,24 +255,23 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     bool went = false;
     const bool held_up = atomic_load(&l->cmd.ctx->user_events);
     find_plan(l, &plan, held_up);
-    const cl_int err = carry_out(l, &plan, l->daemon.translated && l->job.place[0] != 0 && !held_up, event, &went);
+    const cl_int err = carry_out(l, &plan, l->translated && l->put.job.place[0] != 0 && !held_up, event, &went);
     if (l->choice.timing && !err)
         gs_timing_enqueued(l->cmd.q, l->choice.timing, went, l->k->kind->stats);
     return err;
 }
 
-static void find_places(struct gs_launching *l)
+static void find_places(struct gs_launching *l, bool by_units)
 {
-    if (l->by_units) {
-        gs_job_enter(l->cmd.ctx, false, &l->job);
-        l->daemon.put = (struct gs_putting){.q = l->cmd.q, .job = l->job};
+    if (by_units) {
+        l->cmd.units = gs_put_enter(&l->put, l->cmd.q, false);
         l->size = gs_size_find(l->k, &l->cmd.op);
         if (l->size)
             l->geometry = gs_op_geometry(&l->cmd.op);
         return;
     }
-    for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
-        l->job.place[l->job.n] = l->job.n;
+    for (l->put.job.n = 0; l->put.job.n < l->cmd.ctx->n; l->put.job.n++)
+        l->put.job.place[l->put.job.n] = l->put.job.n;
 }
 
 /* The facts that are known before the launch is looked at. `units`: the launch under a daemon; or null. A launch passes
@@ -281,7 +280,7 @@ static void find_places(struct gs_launching *l)
 static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kernel *k, const struct gs_launching *units)
 {
     const unsigned facts = units ? GS_LAUNCH_UNITS : 0;
-    const struct gs_job *job = units ? &units->job : NULL;
+    const struct gs_job *job = units ? &units->put.job : NULL;
     if (gs_report_wants_times() || gs_given_up(cmd->ctx))
         return facts;
     /* A bad wait list is for the driver to refuse. */
@@ -309,11 +308,11 @@ static cl_int launch_looked_at(struct gs_launching *l)
     if (sound && !l->size)
         l->size = gs_size_of_launch(l->k, &l->cmd.op);
     const char *reason = early_reason(l, sound);
-    if (l->by_units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
-        l->daemon.translated = gs_launch_translation(l);
+    if (l->cmd.units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
+        l->translated = gs_launch_translation(l);
     if (find_mems(l)) {
         gs_queue_lock(l->cmd.q);
-        const struct gs_putting *putting = gs_put_for(l->by_units ? &l->daemon.put : NULL);
+        const struct gs_putting *putting = gs_put_for(l->cmd.units);
         err = launch_locked(l, reason, l->cmd.event);
         gs_put_for(putting);
         if (!err)
@@ -361,9 +360,9 @@ cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k)
         gs_queue_close(cmd->queue); /* there may have been a daemon until now */
     if (!by_units && gs_launch_route(facts_of_call(cmd, k, NULL)) == GS_ROUTE_DRIVER && launch_at_home(cmd, NULL, &err))
         return err;
-    struct gs_launching l = {.cmd = *cmd, .k = k, .by_units = by_units}; /* not before: it is large */
+    struct gs_launching l = {.cmd = *cmd, .k = k}; /* not before: it is large */
     l.cmd.wait = cmd->n_wait ? cmd->wait : NULL;
-    find_places(&l);
+    find_places(&l, by_units);
     if (by_units && gs_launch_route(facts_of_call(cmd, k, &l)) == GS_ROUTE_UNIT && launch_at_home(cmd, &l, &err))
         return err;
     return launch_looked_at(&l);

@@ -76,18 +76,14 @@ struct gs_launching {
     struct gs_mem **mems; /* by argument */
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
-    struct gs_job job;            /* the devices on which the launch may run; under a daemon also the chunks' size */
     struct gs_size *size;         /* null: the driver refuses the launch, or there was no memory */
     struct {                      /* for auto mode to choose, and for multi mode to cut well and measure */
         struct gs_timing *timing; /* of auto mode, or NULL */
         struct gs_timing *cuts;   /* times that say where to cut: `timing`, or multi mode's; or NULL */
         struct gs_trial trial;    /* of a split that auto mode has chosen, or multi mode may measure */
     } choice;
-    bool by_units;                                  /* there is a daemon */
-    struct {                                        /* used only then */
-        struct gs_putting put;                      /* queue and job for commands of ours */
-        const struct gs_kernel_summary *translated; /* for chunks, or for another device than home; or null */
-    } daemon;
+    struct gs_putting put; /* of cmd.units. Without, too: job.place, job.n: the devices on which the launch may run */
+    const struct gs_kernel_summary *translated; /* by units, for chunks or for another device than home; or null */
 };
 
 /* Carries out a launch of the kernel k, with one event. Takes the context's lock. Errors are the driver's. */

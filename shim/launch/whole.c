@@ -30,12 +30,12 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
  * kernel object, an argument or the first chunk. The caller then enqueues one unit: it works, or has the error. */
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->daemon.translated};
+    struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->translated};
     struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
     cl_int err;
     for (unsigned d = 0; d < 3; d++)
         box.end[d] = gs_geometry_groups(&run.geometry, d);
-    gs_kernel_cut(&run, &l->job, &box);
+    gs_kernel_cut(&run, &l->put.job, &box);
     if (run.cut.n == 1)
         return 1;
     run.kernel = gs_spare_kernel(l->k, 0, &err);
@@ -51,7 +51,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
 /* Has the launch more work-groups than so many chunks of the configured size? A NULL local size: an estimate. */
 static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
-    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
+    const uint64_t most = (uint64_t)l->put.job.kernel_chunk * gs_group()->units[l->put.job.place[0]] * chunks;
     uint64_t groups = 1;
     for (unsigned d = 0; d < l->geometry.dims; d++)
         groups *= gs_geometry_groups(&l->geometry, d);
@@ -68,18 +68,18 @@ cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_eve
     const struct gs_units one = {.n = 1,
                                  .enqueue = gs_enqueue_unit,
                                  .work = (void *)(uintptr_t)&l->cmd.op,
-                                 .spent = l->daemon.put.spent,
+                                 .spent = l->put.spent,
                                  .kernel = true,
-                                 .size = l->daemon.put.spent ? NULL : l->size}; /* null: its own time is counted */
+                                 .size = l->put.spent ? NULL : l->size}; /* null: its own time is counted */
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     return gs_run_units(&to, &one, event);
 }
 
 static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    if (!l->by_units)
+    if (!l->cmd.units)
         return gs_enqueue(&l->cmd.op, l->cmd.q->o.handle, n_wait, n_wait ? wait : NULL, event);
-    cl_int err = l->daemon.translated ? launch_chunks(l, n_wait, wait, event) : 1;
+    cl_int err = l->translated ? launch_chunks(l, n_wait, wait, event) : 1;
     return err <= 0 ? err : gs_launch_unit(l, n_wait, wait, event);
 }
 
@@ -154,12 +154,12 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
 cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
 {
     cl_event own;
-    l->daemon.put.spent = gs_taken_new();
+    l->put.spent = gs_taken_new();
     const cl_int err = gs_launch_single(l, &own);
-    if (!err && l->daemon.put.spent)
-        gs_timing_learn(l->choice.timing, NULL, l->daemon.put.spent, own);
-    gs_taken_drop(l->daemon.put.spent);
-    l->daemon.put.spent = NULL;
+    if (!err && l->put.spent)
+        gs_timing_learn(l->choice.timing, NULL, l->put.spent, own);
+    gs_taken_drop(l->put.spent);
+    l->put.spent = NULL;
     if (!err && event)
         *event = own;
     else if (!err)
@@ -189,7 +189,7 @@ const struct gs_kernel_summary *gs_launch_translation(struct gs_launching *l)
     const char *why;
     if (l->k->svm_info || gs_given_up(l->cmd.ctx) || gs_in_callback())
         return NULL;
-    if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !gs_launch_is_long(l)))
+    if (l->put.job.place[0] == 0 && (!l->put.job.kernel_chunk || !gs_launch_is_long(l)))
         return NULL;
     const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, true, &why);
     return k && may_be_cut(l, k) ? k : NULL;

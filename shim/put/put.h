@@ -13,14 +13,22 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/put/cut.h"
 
-/* The queue and job for which this thread enqueues. */
+/* By whose units a command of the application goes (gs_command.units), and what is enqueued for it. */
 struct gs_putting {
-    struct gs_queue *q;
-    struct gs_job job;
+    struct gs_queue *q;     /* the application's queue */
+    struct gs_job job;      /* that the command is of */
     struct gs_taken *spent; /* the units' times are added here; or null */
 };
 
-/* From now on this thread's commands go by units of this job, until the caller puts the old value back; null: straight
+/* Fills *p, which is zeros, for a command that goes by units, and returns p. With no lock held. See gs_job_enter. */
+static inline const struct gs_putting *gs_put_enter(struct gs_putting *p, struct gs_queue *q, bool reads)
+{
+    p->q = q;
+    gs_job_enter(q->o.ctx, reads, &p->job);
+    return p;
+}
+
+/* From now on what this thread enqueues goes by these units, until the caller puts the old value back; null: straight
  * to the driver. Returns the old value. *p must live until then. */
 const struct gs_putting *gs_put_for(const struct gs_putting *p);
 
