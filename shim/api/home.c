@@ -277,7 +277,7 @@ static unsigned find_facts(struct gs_home *h)
     const struct gs_op_run *t = h->runs;
     const struct gs_mem *dst = h->dst.m;
     const bool reads = is_read(op), sound = reads ? gs_list_is_valid(h->n, h->v) : dst && gs_home_is_valid(h);
-    unsigned facts = (reads ? 0 : GS_FACT_WRITES) | (h->cmd.units ? GS_FACT_UNITS : 0);
+    unsigned facts = GS_FACT_FOUND | (reads ? 0 : GS_FACT_WRITES) | (h->cmd.units ? GS_FACT_UNITS : 0);
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* bytes for a read may still be on their way home, and an image's queue may not be the application's */
@@ -313,11 +313,11 @@ bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err
     unsigned facts = gs_home_facts(NULL, cmd->op.blocking && gs_transfer_is_direct(src.range.end - src.range.begin));
     if (facts == (GS_FACT_DIRECT | GS_FACT_UNITS) && needs_no_unit(cmd))
         facts |= GS_FACT_SOLE;
-    if (!(facts & GS_FACT_SOLE))
+    if (gs_host_way(facts) != GS_AT_ONCE)
         return gs_home_passes(cmd, src, facts, err);
     gs_job_enter(cmd->ctx, true, &job);
     const unsigned upto = gs_timeline_newest(cmd->q->timeline);
-    if (!gs_home_passes(cmd, src, facts, err))
+    if (!pass_at_home(cmd, &src, err))
         return false;
     gs_job_reads();
     if (!*err)
@@ -350,7 +350,7 @@ cl_int gs_home_by_way(struct gs_home *h, struct gs_op_run *staged)
     gs_home_need(h, h->src.m, h->src.range);
     gs_home_need(h, dst->m, dst->covers ? (struct gs_range){0, 0} : dst->range);
     cl_int err = gs_home_ready(h);
-    const enum gs_host_way way = gs_host_way(err ? 0 : find_facts(h));
+    const enum gs_host_way way = gs_host_way(err ? GS_FACT_FOUND : find_facts(h));
     if (!err && way == GS_BY_CALL)
         return gs_home_by_call(h);
     if (!err && way == GS_BY_RING) {

@@ -13,20 +13,27 @@ struct reading {
     struct gs_placed ended;
 };
 
-static unsigned find_facts(const struct reading *x)
+/* May each extent be read by a blocking call? Such calls use the copy queues alone: another thread's commands come
+ * after the call, and further pieces would come after those. Sub-devices' images share a queue. */
+static bool may_call_each(const struct reading *x)
 {
     enum { FEW = 8 }; /* more of them are faster enqueued at once */
     const struct gs_command *cmd = &x->h.cmd;
+    return !cmd->q->behind->called && !(gs_op_is_of_image(&x->all->op) && cmd->ctx->parent) &&
+           !atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->h.src.m->root, x->h.src.range, FEW + 1) <= FEW;
+}
+
+static unsigned find_facts(const struct reading *x)
+{
+    const struct gs_command *cmd = &x->h.cmd;
     const bool blocks = cmd->op.blocking, by_units = x->h.cmd.units;
-    unsigned facts = (blocks ? GS_FACT_BLOCKS : 0) | (by_units ? GS_FACT_UNITS : 0);
+    unsigned facts = GS_FACT_FOUND | (blocks ? GS_FACT_BLOCKS : 0) | (by_units ? GS_FACT_UNITS : 0);
     const bool here = blocks || (!gs_in_callback() && (!by_units || gs_unit_is_alone(GS_RESOURCE_PCI)));
     if (here && gs_staging_may_carry(cmd->ctx, x->all->op.ptr, gs_staged_bytes(x->all)))
         facts |= GS_FACT_RING;
     if (gs_at_home(x->h.src.m->root, x->h.src.range))
         return facts;
-    if (!atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->h.src.m->root, x->h.src.range, FEW + 1) <= FEW)
-        facts |= GS_FACT_FEW;
-    return facts | GS_FACT_AWAY;
+    return facts | GS_FACT_AWAY | (may_call_each(x) ? GS_FACT_FEW : 0);
 }
 
 /* Where the bytes lie, and the queue of each place that holds some. */
@@ -69,13 +76,6 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     }
     gs_events_free(events);
     return err;
-}
-
-/* May each extent be read by a blocking call? Such calls use the copy queues alone: another thread's commands come
- * after the call, and further pieces would come after those. Sub-devices' images share a queue. */
-static bool may_call_each(const struct reading *x)
-{
-    return !x->h.cmd.q->behind->called && !(gs_op_is_of_image(&x->all->op) && x->h.cmd.ctx->parent);
 }
 
 static cl_int by_calls(struct reading *x, cl_event *own)
@@ -148,14 +148,12 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs
     gs_home_begin(&x.h, cmd, true);
     x.h.src = src;
     const bool ordered = gs_home_is_in_use(&x.h); /* by the application's queue alone */
-    unsigned facts = ordered ? 0 : find_facts(&x);
+    unsigned facts = ordered ? GS_FACT_FOUND : find_facts(&x);
     if (facts & (GS_FACT_AWAY | GS_FACT_RING))
         err = find_places(&x);
     if (facts & GS_FACT_RING && !cmd->op.blocking && !err && !is_ready(&x))
         facts &= ~(unsigned)GS_FACT_RING;
-    enum gs_host_way way = gs_host_way(facts);
-    if (way == GS_BY_CALLS && !may_call_each(&x))
-        way = GS_BY_QUEUE;
+    const enum gs_host_way way = gs_host_way(facts);
     if (err)
         err = gs_home_end(&x.h, err);
     else if (facts & (GS_FACT_AWAY | GS_FACT_RING))

@@ -117,21 +117,25 @@ enum gs_host_fact {
     GS_FACT_BLOCKS = 1 << 1, /* the application's call returns once the bytes have arrived */
     GS_FACT_UNITS = 1 << 2,  /* commands go by the daemon's units */
     GS_FACT_AWAY = 1 << 3,   /* some bytes lie elsewhere than at home, or have yet to arrive there */
-    GS_FACT_FEW = 1 << 4,    /* the bytes lie in few extents, and no user event is open */
+    GS_FACT_FEW = 1 << 4,    /* the bytes lie in few extents, each of which a call may read: may_call_each, reads.c */
     GS_FACT_RING = 1 << 5,   /* the call may carry the bytes through the ring of pinned memory */
-    /* Only before the context's lock is taken: */
-    GS_FACT_DIRECT = 1 << 6, /* few bytes, or a kind of command that the ring doesn't carry */
-    GS_FACT_NEW = 1 << 7,    /* the command may define bytes for the first time, which must be noted */
-    GS_FACT_SOLE = 1 << 8,   /* few bytes of a sole application under a daemon */
-    GS_FACTS = 9
+    GS_FACT_FOUND = 1 << 6,  /* the context is locked, and it is known where the bytes lie */
+    /* Only before: */
+    GS_FACT_DIRECT = 1 << 7, /* few bytes, or a kind of command that the ring doesn't carry */
+    GS_FACT_NEW = 1 << 8,    /* the command may define bytes for the first time, which must be noted */
+    GS_FACT_SOLE = 1 << 9,   /* few bytes of a sole application under a daemon */
+    GS_FACTS = 10
 };
 
 enum gs_host_way {
     GS_AS_IT_IS, /* to the driver as the application made it, if all bytes have always been at home; else ask again */
+    GS_AT_ONCE,  /* so too under a daemon, without waiting for a unit */
+    GS_LOOK,     /* lock the context, find where the bytes lie, and ask again */
     GS_BY_RING,  /* the call itself carries the bytes through pinned memory */
     GS_BY_CALL,  /* the application's call goes to the driver, without the context's lock */
     GS_BY_CALLS, /* a blocking call of the driver for each extent, without the context's lock */
-    GS_BY_QUEUE  /* non-blocking commands, one for each extent; under a daemon in units */
+    GS_BY_QUEUE, /* non-blocking commands, one for each extent; under a daemon in units */
+    GS_HOST_WAYS
 };
 
 enum gs_host_way gs_host_way(unsigned facts);

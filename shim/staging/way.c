@@ -8,9 +8,10 @@ static const struct {
     enum gs_host_way way;
 } rows[] = {
     /* A small read that blocks took 0.7 us more beside NVIDIA's driver where it was looked at. */
-    {GS_FACT_DIRECT, GS_FACT_UNITS | GS_FACT_NEW, GS_AS_IT_IS},
+    {GS_FACT_DIRECT, GS_FACT_UNITS | GS_FACT_NEW | GS_FACT_FOUND, GS_AS_IT_IS},
     /* Behind a unit the read of 4 bytes is set up only once the launch before it has ended: 14 us of 98 (an H200). */
-    {GS_FACT_DIRECT | GS_FACT_SOLE, GS_FACT_NEW, GS_AS_IT_IS},
+    {GS_FACT_DIRECT | GS_FACT_SOLE, GS_FACT_NEW | GS_FACT_FOUND, GS_AT_ONCE},
+    {0, GS_FACT_FOUND, GS_LOOK},
     /* An H200 writes 256 MiB of pageable memory at 44 GB/s and reads at 50; NVIDIA's driver at 10 and 18. */
     {GS_FACT_RING, 0, GS_BY_RING},
     /* A read at home changes nothing that the lock protects. */
