@@ -106,8 +106,9 @@ cl_int gs_home_by_call(struct gs_home *h);
 /* gs_home_transfer once h has begun and has its sides: by a call, by the ring or by the queue (gs_host_way). Ends h. */
 cl_int gs_home_by_way(struct gs_home *h, struct gs_op_run *staged);
 
-/* Tries to write a buffer's bytes (t, as a transfer to home) directly to the job's GPU, if that is one GPU and not the
- * first. True: enqueued, with *own. False: the caller writes to home. h has begun, and has its side. */
+/* Tries to write a buffer's bytes (t, as a transfer to home) directly to the places that want the bytes, or to the
+ * job's GPU, if that is one GPU and not the first. True: enqueued, with *own. False: the caller writes to home. h has
+ * begun, and has its side. */
 bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *own);
 
 /* Reads bytes from the places where they are valid, if the driver would accept the command. t: the transfer if all
@@ -157,7 +158,7 @@ cl_int gs_home_carry_end(struct gs_home *h, cl_int err, struct gs_placed *ended,
 /* Carries the transfer through the ring as one command, *own. The context is unlocked meanwhile. */
 cl_int gs_carry_by_ring(struct gs_home *h, cl_event *own);
 
-/* Notes a write at its place, without counting its bytes as left by a launch. */
+/* Notes a write of a buffer's bytes at its places, without counting the bytes as left by a launch. */
 void gs_ring_wrote(struct gs_home *h);
 
 #endif

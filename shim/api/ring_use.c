@@ -8,16 +8,22 @@ void gs_ring_wrote(struct gs_home *h)
 {
     struct gs_traffic *traffic = gs_traffic(h->dst.m->root);
     const uint64_t left = traffic->left;
-    gs_note_write(h->dst.m->root, h->runs->place, h->dst.range);
+    for (unsigned i = 0; i < h->n_runs; i++) {
+        const struct gs_op *op = &h->runs[i].op;
+        gs_note_write(h->dst.m->root, h->runs[i].place, (struct gs_range){op->to[0], op->to[0] + op->region[0]});
+    }
     traffic->left = left;
 }
 
 bool gs_ring_prepare(struct gs_home *h)
 {
     struct gs_queue *q = h->cmd.q;
+    uint64_t bytes = 0;
     if (h->cmd.op.blocking)
         return gs_mark_out_of_order(q, q->o.handle, h->n, h->v, &h->start) == CL_SUCCESS;
-    return gs_staging_queue_idle(q, &h->ready, gs_staged_bytes(h->runs)) && gs_staging_enter(q->o.ctx, false);
+    for (unsigned i = 0; i < h->n_runs; i++)
+        bytes += gs_staged_bytes(&h->runs[i]);
+    return gs_staging_queue_idle(q, &h->ready, bytes) && gs_staging_enter(q->o.ctx, false);
 }
 
 /* Waits for all earlier commands, among them such as may still write to the host's memory. */
@@ -41,7 +47,7 @@ static void marked(struct gs_command *cmd)
 {
     struct gs_home *h = (struct gs_home *)cmd;
     gs_host_use_done(gs_home_side(h));
-    if (h->runs->place && h->dst.m)
+    if (h->dst.m && (h->n_runs > 1 || h->runs->place))
         gs_ring_wrote(h);
 }
 

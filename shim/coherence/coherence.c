@@ -429,15 +429,9 @@ int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what
     return 0;
 }
 
-int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what)
-{
-    const struct gs_rangeset set = {.v = &what, .n = what.begin < what.end};
-    return gs_wrote(root, place, &set);
-}
-
 void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what)
 {
-    if (gs_wrote_range(root, place, what) == 0)
+    if (what.begin == what.end || gs_wrote(root, place, &GS_ONE_RANGE(what)) == 0)
         return;
     gs_debug("there is no memory to note what is written");
     gs_spoil(root, what);

@@ -77,7 +77,6 @@ bool gs_is_host_using(const struct gs_mem *root, const struct gs_rangeset *what)
 
 /* A command writes the bytes in this place: they are valid there and nowhere else. -ENOMEM changes nothing. */
 int gs_wrote(struct gs_mem *root, unsigned place, const struct gs_rangeset *what);
-int gs_wrote_range(struct gs_mem *root, unsigned place, struct gs_range what);
 
 /* gs_wrote for a write that is already enqueued: without memory to note the bytes, they are spoiled. */
 void gs_note_write(struct gs_mem *root, unsigned place, struct gs_range what);
@@ -114,5 +113,9 @@ cl_int gs_gather_all(struct gs_command *cmd, struct gs_events *done);
  * `ready` gains the events that the extents must wait for. */
 cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_range r, const struct gs_op_run *t,
                       struct gs_extents *s, struct gs_events *ready);
+
+/* Cuts the transfer t to home, of the bytes r of a buffer that the host is to write, into extents: bytes that launches
+ * have wanted in one other place alone since the last write go there, the others home. None: all go home. */
+cl_int gs_host_targets(struct gs_mem *root, struct gs_range r, const struct gs_op_run *t, struct gs_extents *s);
 
 #endif

@@ -3,7 +3,7 @@
 #include "shim/coherence/coherence.h"
 #include "shim/memory/bytes.h"
 
-/* The state of gs_host_places. */
+/* The state of gs_host_places and gs_host_targets. */
 struct walk {
     struct gs_mem *root;
     const struct gs_op_run *t;
@@ -93,4 +93,52 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
         if (used[i] && root->bytes->place[i].ready)
             err = gs_events_share(ready, root->bytes->place[i].ready);
     return err;
+}
+
+/* Is byte `at` in the set? *end: no further than up to where that is so. */
+static bool has(const struct gs_rangeset *s, uint64_t at, uint64_t *end)
+{
+    const size_t k = gs_rangeset_find(s, at);
+    if (k == s->n)
+        return false;
+    const bool here = s->v[k].begin <= at;
+    const uint64_t change = here ? s->v[k].end : s->v[k].begin;
+    *end = change < *end ? change : *end;
+    return here;
+}
+
+/* The one place beside home where a launch has wanted byte `at` since the last write, or has written the byte; home, if
+ * no place has, or several. And up to where that is so. */
+static unsigned find_wanting(const struct gs_mem *root, uint64_t at, uint64_t *end)
+{
+    enum { MOST_RANGES = 64 }; /* in a place: else they are small, and many to go through */
+    const struct gs_bytes *b = root->bytes;
+    unsigned n = 0, wanting = 0;
+    for (unsigned p = 1; p < root->o.ctx->n; p++)
+        if (b->place[p].mem && b->place[p].valid.n <= MOST_RANGES && has(&b->place[p].valid, at, end)) {
+            wanting = p;
+            n++;
+        }
+    return n == 1 && !(has(&b->sent, at, end) && has(&b->place[0].valid, at, end)) ? wanting : 0;
+}
+
+cl_int gs_host_targets(struct gs_mem *root, struct gs_range r, const struct gs_op_run *t, struct gs_extents *s)
+{
+    enum { LEAST_BYTES = 1024 * 1024, LEAST_FORCED = 4096 }; /* a piece of the ring; less where the ring is asked for */
+    const uint64_t least = gs_settings()->transfer == GS_TRANSFER_PINNED ? LEAST_FORCED : LEAST_BYTES;
+    struct walk w = {.root = root, .t = t, .r = r, .s = s};
+    struct gs_rangeset *sent = &root->bytes->sent;
+    bool away = false;
+    int err = gs_rangeset_remove(sent, r);
+    for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
+        end = r.end;
+        const unsigned wanting = find_wanting(root, at, &end), place = end - at < least ? 0 : wanting;
+        away = away || place;
+        err = give(&w, place, at, end);
+        if (place && !err)
+            err = gs_rangeset_add(sent, (struct gs_range){at, end});
+    }
+    if (err || !away)
+        gs_extents_free(s);
+    return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }

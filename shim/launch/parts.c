@@ -45,7 +45,7 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
         if (u->writes == GS_COMPARED)
             gs_traffic(u->root)->made += u->window.end - u->window.begin;
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_IN_PLACE))
-            err = gs_wrote_range(u->root, 0, u->window);
+            err = gs_wrote(u->root, 0, &GS_ONE_RANGE(u->window));
     }
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }

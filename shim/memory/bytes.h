@@ -56,6 +56,7 @@ struct gs_bytes {
     bool to_share;                /* may become `shared` before a launch with the root is planned */
     struct gs_rangeset undefined; /* bytes that nobody has written yet: any value will do */
     cl_event split_end;           /* the end of the last split launch with writes to this root, or null; owned */
+    struct gs_rangeset sent;      /* bytes that the host's last write sent to other places than home */
     struct gs_rangeset spoiled;   /* bytes with no known value, as such a launch failed */
     bool lost;                    /* all bytes are spoiled for good: no memory to note which */
     struct gs_traffic traffic;

@@ -247,6 +247,7 @@ void gs_mem_free(struct gs_mem *m)
         GS_RELEASE(MemObject, kept);
     }
     free(b->undefined.v);
+    free(b->sent.v);
     free(b->spoiled.v);
     free(m);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # large_reads.sh: a large read of what two devices hold takes from both at once, a piece here and a piece there (in_flight.c
-# counts); and the bytes are right, those of large writes too.
+# counts); a large write goes to the devices that want the bytes; and the bytes are right.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 
@@ -20,17 +20,22 @@ pieces halves 4 8 8
 pieces quarter 2 12 4
 
 # A large buffer that the host writes again and again, of which each device reads its own part, and its neighbours' edges:
-# the bytes, by calls that block and calls that don't (whether these carry it depends on the machine).
-same() { # HOW [OPTION...]
+# the bytes, by calls that block and calls that don't (whether these carry it depends on the machine). What goes from one
+# device to another: each other device's part once, what launches change in between, and edges.
+same() { # HOW MOST-BYTES-BETWEEN [OPTION...]
   "$programs/large_writes" "$1" >alone.txt
   for n in 2 3; do
-    GPUSPARC_TRANSFER=pinned gpusparc run --mode multi --devices cpu:$n "${@:2}" "$programs/large_writes" "$1" >out.txt
+    GPUSPARC_TRANSFER=pinned gpusparc run --mode multi --devices cpu:$n "${@:3}" --stats="$PWD/stats.json" \
+      "$programs/large_writes" "$1" >out.txt
     cmp alone.txt out.txt || { diff alone.txt out.txt; fail "$* on $n"; }
+    between=$(sed -n 's/.*"pinned": {"bytes": \([0-9]*\).*/\1/p' stats.json)
+    [ "$between" -le "$2" ] || fail "$* on $n: $between bytes between the devices"
   done
 }
-same steady
-same mixed
-same beside
+none=$((1 << 40))
+same steady $((12 << 20))
+same mixed $((64 << 20))
+same beside $none
 # And by the units of a daemon, as a task of all GPUs and of one.
 own_daemon <<'END'
 [system]
@@ -44,6 +49,6 @@ period = 10s
 mode = 1
 END
 begin_daemon
-same steady --task all
-same mixed --task all
-same mixed --task one
+same steady $((12 << 20)) --task all
+same mixed $((64 << 20)) --task all
+same mixed $none --task one
