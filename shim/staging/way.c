@@ -18,7 +18,7 @@ static const struct {
     {0, GS_FACT_WRITES | GS_FACT_UNITS | GS_FACT_AWAY, GS_BY_CALL},
     /* NVIDIA's non-blocking transfers of pageable memory take up to twice as long as blocking ones. */
     {GS_FACT_BLOCKS, GS_FACT_UNITS | GS_FACT_AWAY, GS_BY_CALL},
-    /* By commands that don't block, jobs of 180 to 800 us that read 4 bytes to 1 MiB of two GPUs took 4 to 25 % more. */
+    /* By the queue, jobs of 180 to 800 us that read 4 bytes to 1 MiB of two GPUs took 4 to 25 % longer. */
     {GS_FACT_BLOCKS | GS_FACT_FEW | GS_FACT_AWAY, GS_FACT_WRITES | GS_FACT_UNITS, GS_BY_CALLS},
     {0, 0, GS_BY_QUEUE},
 };
