@@ -33,16 +33,16 @@ static void let_go(struct gs_pool_command *c)
 
 static void free_command(struct gs_pool_command *c)
 {
+    const cl_command_queue queue = c->q->o.handle;
     let_go(c);
     free(c->taken);
     gs_events_free(&c->wait);
-    GS_RELEASE(Event, c->event);
-    if (c->record)
-        gs_drop(&c->record->o);
-    if (c->q) {
-        gs_drop(&c->q->o);
-        gs_real()->clReleaseCommandQueue(c->queue);
+    if (c->event) {
+        gs_real()->clReleaseEvent(c->event->o.handle);
+        gs_drop(&c->event->o);
     }
+    gs_drop(&c->q->o);
+    gs_real()->clReleaseCommandQueue(queue);
     free(c);
 }
 
@@ -62,7 +62,7 @@ static bool is_copy(const struct gs_op *op)
 static bool precedes(const struct gs_pool_command *a, const struct gs_pool_command *b)
 {
     const bool all = (b->op.kind == GS_OP_BARRIER || b->op.kind == GS_OP_MARKER) && !b->wait.n;
-    return a->queue == b->queue && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
+    return a->q == b->q && (!a->q->out_of_order || a->op.kind == GS_OP_BARRIER || all);
 }
 
 /* 1: not yet; 0: may begin; negative: a command or event before has failed. A launch may begin behind `running`. */
@@ -94,7 +94,7 @@ static cl_int foresee(const void *command)
         return err;
     GS_LOCKED(&list.lock);
     for (const struct gs_pool_command *a = c->next; a && !err && n < MOST; a = a->next) {
-        if (a->queue != c->queue)
+        if (a->q != c->q)
             continue;
         if (a->wait.n)
             break;
@@ -165,21 +165,22 @@ static cl_int carry_out(struct gs_pool_command *c)
 /* The event ends before the queue does: who has waited for the queue finds it complete. */
 static void tell(const struct gs_pool_command *c)
 {
-    if (c->record) {
-        GS_LOCKED(&c->record->times_lock);
-        memcpy(c->record->times, c->times, sizeof c->times);
-        c->record->times[3] = gs_now_ns();
-        c->record->has_times = true;
-    }
-    if (c->event)
-        gs_real()->clSetUserEventStatus(c->event, c->err ? c->err : CL_COMPLETE);
+    struct gs_event *e = c->event;
+    if (!e)
+        return;
+    pthread_mutex_lock(&e->times_lock);
+    memcpy(e->times, c->times, sizeof c->times);
+    e->times[3] = gs_now_ns();
+    e->has_times = true;
+    pthread_mutex_unlock(&e->times_lock);
+    gs_real()->clSetUserEventStatus(e->o.handle, c->err ? c->err : CL_COMPLETE);
 }
 
 /* The queue's oldest command that has not ended; or null. With the lock held. */
-static const struct gs_pool_command *first_of(cl_command_queue queue)
+static const struct gs_pool_command *first_of(const struct gs_queue *q)
 {
     const struct gs_pool_command *c = list.first;
-    while (c && c->queue != queue)
+    while (c && c->q != q)
         c = c->next;
     return c;
 }
@@ -194,8 +195,8 @@ static void finish(struct gs_pool_command *c)
     if (list.last == &c->next)
         list.last = at;
     c->done = true;
-    const bool awaited = c->awaited;
-    if (awaited || !first_of(c->queue)) /* nobody else waits */
+    const bool awaited = c->op.blocking;
+    if (awaited || !first_of(c->q)) /* nobody else waits */
         pthread_cond_broadcast(&list.changed);
     pthread_mutex_unlock(&list.lock);
     if (!awaited)
@@ -345,21 +346,22 @@ cl_int gs_pool_finish(cl_command_queue queue)
     const struct gs_queue *q = gs_find(GS_QUEUE, queue);
     gs_threads_open_again();
     GS_LOCKED(&list.lock);
-    while (first_of(queue))
+    while (first_of(q))
         pthread_cond_wait(&list.changed, &list.lock);
     return q && atomic_load(&q->o.ctx->pool->failed) ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
 static cl_int take_event(struct gs_pool_command *c, const struct gs_op *op, cl_event *event)
 {
-    const struct gs_event all = {.pooled = c->queue, .profiled = c->q->profiling, .command = gs_op_command_type(op)};
+    const cl_command_queue queue = c->q->o.handle;
+    const struct gs_event all = {.pooled = queue, .profiled = c->q->profiling, .command = gs_op_command_type(op)};
     cl_int err;
-    c->record = gs_event_new(c->q->o.ctx, &all, &err);
+    c->event = gs_event_new(c->q->o.ctx, &all, &err);
     if (err)
         return err;
-    gs_hold(&c->record->o);
-    gs_real()->clRetainCommandQueue(c->queue); /* until the event goes, as the driver's events do */
-    *event = c->event = c->record->o.handle;
+    gs_hold(&c->event->o);
+    gs_real()->clRetainCommandQueue(queue); /* until the event goes, as the driver's events do */
+    *event = c->event->o.handle;
     gs_real()->clRetainEvent(*event);
     return CL_SUCCESS;
 }
@@ -505,12 +507,9 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
     if (!c)
         return CL_OUT_OF_HOST_MEMORY;
     c->times[0] = gs_now_ns();
-    const bool waits = is_transfer(op) && op->kind != GS_OP_UNMAP && op->blocking;
     c->q = gs_find_hold(GS_QUEUE, queue);
-    c->queue = queue;
     gs_real()->clRetainCommandQueue(queue);
     c->by_units = gs_scheduled();
-    c->awaited = waits;
     /* PoCL takes an address of no events of launches, though of no other command. */
     cl_int err = take_wait(c, n_wait, op->kind == GS_OP_LAUNCH && !n_wait && gs_group()->pocl ? NULL : wait);
     if (!err && atomic_load(&c->q->o.ctx->pool->failed))
@@ -525,7 +524,7 @@ cl_int gs_pool_enqueue(const struct gs_op *op, cl_command_queue queue, cl_uint n
     if (err) {
         undo_mapping(c);
         free_command(c);
-    } else if (waits) {
+    } else if (op->blocking) {
         err = await(c);
         gs_wait_ended();
     }

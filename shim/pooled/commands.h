@@ -33,20 +33,17 @@ const char *gs_pool_launch_name(const struct gs_pool_launch *l);
 
 struct gs_pool_command {
     struct gs_pool_command *next; /* in the order of the calls */
-    struct gs_op op;
+    struct gs_op op;              /* blocking: the call that made the command waits for it, and frees it */
     char pattern[GS_OP_PATTERN_BYTES];
     struct gs_queue *q; /* held; the driver's queue is retained */
-    cl_command_queue queue;
     struct gs_events wait;
-    cl_event event;                /* of ours, retained; or null */
-    struct gs_event *record;       /* of the event; held */
+    struct gs_event *event;        /* held, and the driver's event retained; or null */
     struct gs_mem *src, *dst;      /* kept; or null */
     struct gs_mapping *mapped;     /* of a map: its mapping, to compare only, as it may be gone */
     struct gs_mapping *taken;      /* of an unmap: the mapping, until the unmap has ended; owned */
     bool of_none;                  /* the map has failed meanwhile; the list's lock */
     struct gs_pool_launch *launch; /* owned */
     bool by_units;                 /* there is a daemon */
-    bool awaited;                  /* the call that made the command waits for it, and frees it */
     bool by_ring;                  /* the context's ring has been entered for this command */
     bool behind_failed;            /* an earlier command of the queue was not carried out */
     bool done;
