@@ -381,8 +381,9 @@ static cl_int take_wait(struct gs_pool_command *c, cl_uint n, const cl_event *wa
 
 static cl_int keep(struct gs_mem **out, cl_mem handle)
 {
-    const cl_int err = gs_keep_mem(handle);
-    *out = err ? NULL : gs_find(GS_MEM, handle);
+    struct gs_mem *m = gs_find(GS_MEM, handle);
+    const cl_int err = m ? gs_keep_mem(handle) : CL_SUCCESS;
+    *out = err ? NULL : m;
     return err;
 }
 
@@ -459,23 +460,17 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
         return check_migration(op, ctx);
     if (!is_transfer(op))
         return op->kind == GS_OP_MARKER || op->kind == GS_OP_BARRIER ? CL_SUCCESS : CL_INVALID_OPERATION;
-    if (op->kind == GS_OP_UNMAP) {
-        if (!gs_find(GS_MEM, op->dst))
-            return CL_INVALID_MEM_OBJECT;
-    } else {
-        const struct gs_mem *src = gs_find(GS_MEM, op->src), *dst = gs_find(GS_MEM, op->dst);
-        if (is_copy(op) ? !src || !dst : !src && !dst)
-            return CL_INVALID_MEM_OBJECT;
-        err = gs_op_is_of_image(op) ? gs_pool_image_op(&c->op, src, dst) : CL_SUCCESS;
-        if (!err)
-            err = gs_pool_check(&c->op, gs_op_is_of_image(op), ctx, src, dst);
-    }
-    if (!err && (op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE))
-        memcpy(c->pattern, op->pattern, c->op.pattern_bytes);
-    if (!err)
-        err = keep(&c->src, op->src);
+    err = keep(&c->src, op->src);
     if (!err)
         err = keep(&c->dst, op->dst);
+    if (!err && (is_copy(op) ? !c->src || !c->dst : !c->src && !c->dst))
+        err = CL_INVALID_MEM_OBJECT;
+    if (!err && gs_op_is_of_image(op))
+        err = gs_pool_image_op(&c->op, c->src, c->dst);
+    if (!err && op->kind != GS_OP_UNMAP)
+        err = gs_pool_check(&c->op, gs_op_is_of_image(op), ctx, c->src, c->dst);
+    if (!err && (op->kind == GS_OP_FILL || op->kind == GS_OP_FILL_IMAGE))
+        memcpy(c->pattern, op->pattern, c->op.pattern_bytes);
     if (!err && (c->op.kind == GS_OP_MAP_BUFFER || op->kind == GS_OP_UNMAP))
         err = take_mapping(c);
     return err;
