@@ -286,11 +286,7 @@ static struct gs_pool_command *next(const struct gs_pool_command *running, cl_in
             pthread_cond_wait(&list.changed, &list.lock);
             continue;
         }
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 200000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = gs_timespec(gs_clock_ns(CLOCK_REALTIME) + 200000);
         pthread_cond_timedwait(&list.changed, &list.lock, &until);
     }
 }
