@@ -291,14 +291,6 @@ static struct gs_pool_command *next(const struct gs_pool_command *running, cl_in
     }
 }
 
-static bool is_ready(const struct gs_pool_command *c)
-{
-    gs_pool_lock();
-    const bool is = c->launch && gs_pool_launch_is_ready(c->launch);
-    gs_pool_unlock();
-    return is;
-}
-
 /* The thread. A launch whose bytes are all there is enqueued while the one before still runs, so that the device
  * doesn't wait for this thread. Nothing else begins while a launch runs. */
 static void *work(void *unused)
@@ -306,7 +298,7 @@ static void *work(void *unused)
     struct gs_pool_command *running = NULL;
     for (cl_int state;;) {
         struct gs_pool_command *c = next(running, &state), *before = running;
-        if (before && !(c && !state && is_ready(c) && gs_threads_serve())) {
+        if (before && !(c && !state && c->launch && gs_pool_launch_is_ready(c->launch) && gs_threads_serve())) {
             end(before);
             running = NULL;
             continue;

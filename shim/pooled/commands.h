@@ -24,7 +24,7 @@ cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l);
  * is no such round. Before each round foresee(of) notes the commands after the launch. With the store locked. */
 cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const void *), const void *of);
 cl_int gs_pool_launch_end(struct gs_pool_launch *l);
-/* Is the launch one round with all bytes and windows? Then it may begin behind another's last round. Store locked. */
+/* Is the launch one round with all bytes and windows? Then it may begin behind another's last. Locks the store. */
 bool gs_pool_launch_is_ready(const struct gs_pool_launch *l);
 /* The kernel's name, for a message. */
 const char *gs_pool_launch_name(const struct gs_pool_launch *l);

@@ -495,6 +495,7 @@ static cl_int plan(const struct gs_pool_launch *l, unsigned which, bool ahead, s
 bool gs_pool_launch_is_ready(const struct gs_pool_launch *l)
 {
     const struct gs_turns *t = &l->turns;
+    gs_pool_lock();
     const unsigned first = t->n == 1 ? device_of_one(t) : 0;
     bool is = t->n == 1 || (!t->serial && t->n <= gs_group()->n);
     for (unsigned k = 0; k < t->n && is; k++)
@@ -502,6 +503,7 @@ bool gs_pool_launch_is_ready(const struct gs_pool_launch *l)
             const struct gs_pool_window *w = gs_pool_window_of(u->root->pool, first + k, u->window);
             is = w && gs_rangeset_contains_set(&w->valid, &u->needs);
         }
+    gs_pool_unlock();
     return is;
 }
 
