@@ -433,14 +433,6 @@ static cl_int bring(struct gs_pool_launch *l, struct round *round)
     return err ? err : each(l, round, load);
 }
 
-static cl_int begin_all(struct gs_pool_launch *l, struct round *round)
-{
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < round->n && !err; i++)
-        err = begin(l, &round->runs[i]);
-    return err;
-}
-
 static cl_int end_all(struct gs_pool_launch *l, struct round *round)
 {
     cl_int err = CL_SUCCESS;
@@ -535,7 +527,8 @@ cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const vo
             err = err ? err : clear_way(l, &next);
         }
         err = err ? err : gs_pool_await();
-        err = err ? err : begin_all(l, &now);
+        for (unsigned k = 0; k < now.n && !err; k++)
+            err = begin(l, &now.runs[k]);
         if (i + 1 == rounds && !err) {
             l->last = now;
             return CL_SUCCESS;
