@@ -85,19 +85,22 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
     return r;
 }
 
-static void take_out(struct gs_pool_window *w)
+/* The window is none any more, and waits in the list for its memory's end. */
+static void take_out(struct gs_pool_window *w, struct gs_pool_window **into)
 {
     struct gs_pool_window **at = &w->root->windows;
     while (*at != w)
         at = &(*at)->next;
     *at = w->next;
+    w->next = *into;
+    *into = w;
     store.used[w->device] -= w->bytes;
     gs_memory_used(w->device, -(int64_t)w->bytes);
 }
 
 static void free_window(struct gs_pool_window *w)
 {
-    gs_real()->clReleaseMemObject(w->mem);
+    GS_RELEASE(MemObject, w->mem);
     gs_rangeset_free(&w->valid);
     gs_rangeset_free(&w->coming);
     free(w);
@@ -124,11 +127,9 @@ void gs_pool_unlock(void)
 
 void gs_pool_root_free(struct gs_pool_root *r)
 {
-    GS_LOCKED(&store.lock);
-    for (struct gs_pool_window *w; (w = r->windows) != NULL;) {
-        take_out(w);
-        free_window(w);
-    }
+    gs_pool_lock();
+    while (r->windows)
+        take_out(r->windows, &store.left);
     if (r->prev)
         r->prev->next = r->next;
     else
@@ -142,6 +143,7 @@ void gs_pool_root_free(struct gs_pool_root *r)
     gs_rangeset_free(&r->overwritten);
     gs_rangeset_free(&r->wanted);
     free(r);
+    gs_pool_unlock();
 }
 
 cl_int gs_pool_await(void)
@@ -425,11 +427,8 @@ static void leave_empty(unsigned device)
     for (struct gs_pool_root *r = store.roots; r; r = r->next)
         for (struct gs_pool_window *w = r->windows, *next; w; w = next) {
             next = w->next;
-            if (w->device != device || w->valid.n || is_pinned(w))
-                continue;
-            take_out(w);
-            w->next = store.left;
-            store.left = w;
+            if (w->device == device && !w->valid.n && !is_pinned(w))
+                take_out(w, &store.left);
         }
 }
 
@@ -447,9 +446,8 @@ static cl_mem take_left(const struct gs_pool_root *r, unsigned device, uint64_t 
     const cl_mem mem = w->mem;
     *bytes = w->bytes;
     *at = w->next;
-    gs_rangeset_free(&w->valid);
-    gs_rangeset_free(&w->coming);
-    free(w);
+    w->mem = NULL;
+    free_window(w);
     return mem;
 }
 
@@ -521,9 +519,7 @@ static cl_int send_away(struct gs_pool_window *w)
         err = gs_pool_error(gs_rangeset_copy(&refuge->valid, &only_here));
     if (!err) {
         gs_report_moved(GS_POOL_EVICTED, refuge ? 0 : gs_rangeset_bytes(&only_here));
-        take_out(w);
-        w->next = store.leaving;
-        store.leaving = w;
+        take_out(w, &store.leaving);
     }
     gs_rangeset_free(&only_here);
     return err;
