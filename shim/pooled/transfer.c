@@ -105,27 +105,6 @@ static struct gs_pool_root *root_of(const struct gs_mem *m)
     return m ? m->root->pool : NULL;
 }
 
-static cl_int linear(const struct gs_pool_command *c)
-{
-    const struct gs_op *op = &c->op;
-    const size_t bytes = op->region[0];
-    struct gs_pool_root *from = root_of(c->src), *to = root_of(c->dst);
-    const struct gs_range src = c->src ? gs_pool_range(c->src, op->from[0], bytes) : (struct gs_range){0, 0};
-    struct gs_range dst = c->dst ? gs_pool_range(c->dst, op->to[0], bytes) : (struct gs_range){0, 0};
-    if (!bytes)
-        return CL_SUCCESS;
-    switch (op->kind) {
-    case GS_OP_READ:
-        return gs_pool_read(from, src, op->ptr, c->by_ring);
-    case GS_OP_WRITE:
-        return gs_pool_put(to, dst, op->ptr, 0, c->by_ring);
-    case GS_OP_COPY:
-        return gs_pool_copy(from, src, to, dst.begin);
-    default:
-        return gs_pool_put(to, dst, c->pattern, op->pattern_bytes, false);
-    }
-}
-
 /* All between the first row of a rectangle and the last. */
 static struct gs_range hull_of(const struct gs_mem *m, const struct rows *r, const size_t n[3])
 {
@@ -260,35 +239,43 @@ static cl_int rect(const struct gs_pool_command *c, const struct gs_op *op, stru
 cl_int gs_pool_transfer(const struct gs_pool_command *c)
 {
     const struct gs_op *op = &c->op;
-    struct gs_range mapped;
+    const size_t bytes = op->region[0];
+    struct gs_pool_root *from = root_of(c->src), *to = root_of(c->dst);
+    struct gs_range src = c->src ? gs_pool_range(c->src, op->from[0], bytes) : (struct gs_range){0, 0};
+    const struct gs_range dst = c->dst ? gs_pool_range(c->dst, op->to[0], bytes) : (struct gs_range){0, 0};
+    struct gs_extents s = {0};
     cl_int err = CL_SUCCESS;
+    if (!bytes && op->kind != GS_OP_UNMAP)
+        return CL_SUCCESS;
     switch (op->kind) {
-    case GS_OP_READ_RECT:
-    case GS_OP_WRITE_RECT: {
-        struct gs_extents s = {0};
-        err = rect(c, op, &s);
-        err = err ? err : gs_pool_carry(c->q->o.ctx, &s, c->by_ring);
-        gs_extents_free(&s);
-        return err;
-    }
+    case GS_OP_READ:
+        return gs_pool_read(from, src, op->ptr, c->by_ring);
+    case GS_OP_WRITE:
+        return gs_pool_put(to, dst, op->ptr, 0, c->by_ring);
+    case GS_OP_COPY:
+        return gs_pool_copy(from, src, to, dst.begin);
+    case GS_OP_FILL:
+        return gs_pool_put(to, dst, c->pattern, op->pattern_bytes, false);
+    case GS_OP_FILL_IMAGE:
+        return gs_pool_fill_image(to, op, c->pattern);
     case GS_OP_COPY_RECT:
         return rect_by_host(c, op);
     case GS_OP_MAP_BUFFER:
-        mapped = gs_pool_range(c->src, op->from[0], op->region[0]);
         if (!(op->map_flags & CL_MAP_WRITE_INVALIDATE_REGION)) {
-            err = gs_pool_require_host(c->src->root->pool, mapped);
+            err = gs_pool_require_host(from, src);
             if (err || !(op->map_flags & CL_MAP_WRITE))
                 return err;
         }
         /* windows' bytes must not overwrite what the host writes, and the host's pages must stay */
-        return gs_pool_wrote_host(c->src->root->pool, &GS_ONE_RANGE(mapped));
+        return gs_pool_wrote_host(from, &GS_ONE_RANGE(src));
     case GS_OP_UNMAP:
         if (c->taken->write)
-            err = gs_pool_wrote_host(c->dst->root->pool, &GS_ONE_RANGE(c->taken->range));
-        return err ? err : gs_pool_map_end(c->dst->root->pool);
-    case GS_OP_FILL_IMAGE:
-        return gs_pool_fill_image(c->dst->root->pool, op, c->pattern);
-    default:
-        return linear(c);
+            err = gs_pool_wrote_host(to, &GS_ONE_RANGE(c->taken->range));
+        return err ? err : gs_pool_map_end(to);
+    default: /* rectangles of the application's memory */
+        err = rect(c, op, &s);
+        err = err ? err : gs_pool_carry(c->q->o.ctx, &s, c->by_ring);
+        gs_extents_free(&s);
+        return err;
     }
 }
