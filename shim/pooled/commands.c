@@ -415,18 +415,6 @@ static cl_int check_migration(const struct gs_op *op, const struct gs_context *c
     return CL_SUCCESS;
 }
 
-/* A launch of no work-items, which is nothing to do since OpenCL 2.1 (the version of clCloneKernel), and was an error.
- */
-static bool does_nothing(const struct gs_op *op)
-{
-    if (op->kind != GS_OP_LAUNCH || op->dims < 1 || op->dims > 3)
-        return false;
-    bool empty = !op->global;
-    for (cl_uint d = 0; !empty && d < op->dims; d++)
-        empty = !op->global[d];
-    return empty && gs_driver_has(gs_group()->dev[0], "clCloneKernel");
-}
-
 /* All that a command needs when its call has returned. */
 static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
 {
@@ -439,10 +427,10 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
             return CL_INVALID_KERNEL;
         if (k->o.ctx != ctx)
             return CL_INVALID_CONTEXT;
-        if (does_nothing(op))
-            return CL_SUCCESS;
         c->launch = gs_pool_launch_make(k, op, &err);
-        return err;
+        /* no work-items: nothing to do since OpenCL 2.1, the version of clCloneKernel; an error before */
+        const bool nothing = err == CL_INVALID_GLOBAL_WORK_SIZE && gs_driver_has(gs_group()->dev[0], "clCloneKernel");
+        return nothing ? CL_SUCCESS : err;
     }
     if (op->kind == GS_OP_MIGRATE)
         return check_migration(op, ctx);
