@@ -162,20 +162,6 @@ static cl_int carry_out(struct gs_pool_command *c)
     return lose(c, err ? err : settled);
 }
 
-/* The event ends before the queue does: who has waited for the queue finds it complete. */
-static void tell(const struct gs_pool_command *c)
-{
-    struct gs_event *e = c->event;
-    if (!e)
-        return;
-    pthread_mutex_lock(&e->times_lock);
-    memcpy(e->times, c->times, sizeof c->times);
-    e->times[3] = gs_now_ns();
-    e->has_times = true;
-    pthread_mutex_unlock(&e->times_lock);
-    gs_real()->clSetUserEventStatus(e->o.handle, c->err ? c->err : CL_COMPLETE);
-}
-
 /* The queue's oldest command that has not ended; or null. With the lock held. */
 static const struct gs_pool_command *first_of(const struct gs_queue *q)
 {
@@ -238,10 +224,19 @@ static void fail_those_behind(const struct gs_pool_command *c)
         a->behind_failed |= precedes(c, a);
 }
 
-static void told(struct gs_pool_command *c)
+/* The command's event ends before its queue does: who has waited for the queue finds it complete. */
+static void tell(struct gs_pool_command *c)
 {
+    struct gs_event *e = c->event;
     let_go(c);
-    tell(c);
+    if (e) {
+        pthread_mutex_lock(&e->times_lock);
+        memcpy(e->times, c->times, sizeof c->times);
+        e->times[3] = gs_now_ns();
+        e->has_times = true;
+        pthread_mutex_unlock(&e->times_lock);
+        gs_real()->clSetUserEventStatus(e->o.handle, c->err ? c->err : CL_COMPLETE);
+    }
     finish(c);
     gs_threads_served();
 }
@@ -257,7 +252,7 @@ static bool begin(struct gs_pool_command *c, cl_int state)
     }
     if (!c->err && c->launch)
         return true;
-    told(c);
+    tell(c);
     return false;
 }
 
@@ -268,7 +263,7 @@ static void end(struct gs_pool_command *c)
     gs_pool_unlock();
     if (err)
         c->err = lose(c, err);
-    told(c);
+    tell(c);
 }
 
 /* The next command that may begin. Waits for one unless a launch runs; polls, since the command may wait for an event
@@ -306,14 +301,13 @@ static void *work(void *unused)
         if (!before)
             gs_threads_serve_wait();
         running = begin(c, state) ? c : NULL;
-        if (!before)
-            continue;
-        end(before);
-        if (!running)
-            continue;
-        running->times[2] = gs_now_ns();
-        if (atomic_load(&running->q->o.ctx->pool->failed)) /* the bytes that it read were lost */
-            running->err = CL_OUT_OF_RESOURCES;
+        if (before)
+            end(before);
+        if (before && running) {
+            running->times[2] = gs_now_ns();
+            if (atomic_load(&running->q->o.ctx->pool->failed)) /* the bytes that it read were lost */
+                running->err = CL_OUT_OF_RESOURCES;
+        }
     }
     return unused;
 }
