@@ -135,19 +135,15 @@ static int choose_listed(struct gs_group *g, const struct gs_settings *s, cl_pla
 {
     cl_device_id list[MAX_LISTED];
     for (unsigned p = 0; p < n_platforms; p++) {
-        unsigned n = list_devices(platforms[p], CL_DEVICE_TYPE_ALL, list);
+        const unsigned n = list_devices(platforms[p], CL_DEVICE_TYPE_ALL, list);
         if (!n)
             continue;
         g->platform = platforms[p];
-        if (s->spec != GS_SPEC_INDICES) {
-            g->n = n < GS_MAX_DEVICES ? n : GS_MAX_DEVICES;
-            memcpy(g->dev, list, g->n * sizeof *list);
-            return 0;
-        }
-        for (unsigned i = 0; i < s->spec_n; i++) {
-            if (s->spec_index[i] >= n)
+        for (unsigned i = 0; i < (s->spec == GS_SPEC_INDICES ? s->spec_n : n) && i < GS_MAX_DEVICES; i++) {
+            const unsigned number = s->spec == GS_SPEC_INDICES ? s->spec_index[i] : i;
+            if (number >= n)
                 return -ENODEV;
-            g->dev[g->n++] = list[s->spec_index[i]];
+            g->dev[g->n++] = list[number];
         }
         return 0;
     }
