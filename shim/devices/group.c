@@ -182,18 +182,14 @@ static bool wants_parts(const struct gs_settings *s)
 /* Do names, numbers of compute units, or clocks differ? */
 static bool differ(const struct gs_group *g)
 {
-    char first[256] = "", name[256];
-    cl_uint first_mhz = 0, mhz;
+    char name[2][256] = {"", ""}; /* of the first, and of another one */
+    cl_uint mhz[2] = {0};
     for (unsigned i = 0; i < g->n; i++) {
-        mhz = 0;
-        name[0] = 0;
-        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_NAME, sizeof name, name, NULL);
-        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
-        if (i && (strcmp(name, first) != 0 || mhz != first_mhz || g->units[i] != g->units[0]))
+        const unsigned at = i > 0;
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_NAME, sizeof *name, name[at], NULL);
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof *mhz, &mhz[at], NULL);
+        if (i && (strcmp(name[0], name[1]) != 0 || mhz[0] != mhz[1] || g->units[i] != g->units[0]))
             return true;
-        if (!i)
-            memcpy(first, name, sizeof first);
-        first_mhz = i ? first_mhz : mhz;
     }
     return false;
 }
