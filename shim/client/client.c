@@ -162,14 +162,6 @@ static const struct {
         {[GS_UNIT_COMPLETES] = {GIVES_BACK, GS_UNIT_COMPLETE}, [GS_UNIT_FAILS] = {GIVES_BACK, GS_UNIT_FAILED}},
 };
 
-static void give_back(const struct gs_unit *u)
-{
-    struct gs_client *c = atomic_load(&gs_process.client);
-    GS_NOTE("give %p", (const void *)u);
-    if (c)
-        gs_client_release(c, &u->grant);
-}
-
 void gs_unit_on(struct gs_unit *u, enum gs_unit_event event)
 {
     enum gs_unit_state from = atomic_load(&u->state);
@@ -179,23 +171,28 @@ void gs_unit_on(struct gs_unit *u, enum gs_unit_event event)
     if (!unit_on[from][event].action)
         return;
     GS_NOTE("unit %p %d %d", (void *)u, (int)from, (int)unit_on[from][event].to);
-    if (unit_on[from][event].action == GIVES_BACK)
-        give_back(u);
+    if (unit_on[from][event].action != GIVES_BACK)
+        return;
+    struct gs_client *c = atomic_load(&gs_process.client);
+    GS_NOTE("give %p", (void *)u);
+    if (c)
+        gs_client_release(c, &u->grant);
 }
 
-static void note_grant(struct gs_unit *u)
+/* Returns `granted`, which says whether the unit has its grant. */
+static bool note_grant(struct gs_unit *u, bool granted)
 {
+    if (!granted)
+        return false;
     GS_NOTE("grant %p %u %u %u %d", (void *)u, u->grant.resource, u->grant.client, u->grant.generation, u->grant.piece);
     gs_unit_on(u, GS_UNIT_GRANT);
+    return true;
 }
 
 bool gs_unit_try(struct gs_unit *u, unsigned resource, enum gs_length length)
 {
     struct gs_client *c = atomic_load(&gs_process.client);
-    const bool granted = c && gs_client_try(c, resource, length, &u->grant) == 0;
-    if (granted)
-        note_grant(u);
-    return granted;
+    return note_grant(u, c && gs_client_try(c, resource, length, &u->grant) == 0);
 }
 
 static bool await_request(struct gs_unit *u, struct gs_request *request, uint64_t ns)
@@ -203,10 +200,7 @@ static bool await_request(struct gs_unit *u, struct gs_request *request, uint64_
     if (!request->open)
         return false;
     GS_NOTE("wait grant");
-    const bool granted = gs_client_wait(atomic_load(&gs_process.client), request, ns, &u->grant) == 0;
-    if (granted)
-        note_grant(u);
-    return granted;
+    return note_grant(u, gs_client_wait(atomic_load(&gs_process.client), request, ns, &u->grant) == 0);
 }
 
 bool gs_unit_try_wait(struct gs_unit *u, unsigned resource, uint64_t ns, struct gs_request *request)
@@ -225,7 +219,7 @@ void gs_unit_take(struct gs_unit *u, unsigned resource, struct gs_request *reque
     GS_NOTE("wait grant");
     if (!c || gs_client_acquire(c, resource, 0, &u->grant) < 0)
         u->grant = at_once;
-    note_grant(u);
+    note_grant(u, true);
 }
 
 void gs_unit_drop_request(struct gs_request *request)
