@@ -355,18 +355,6 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
     return err;
 }
 
-static cl_int end(const struct gs_pool_launch *l, struct run *run)
-{
-    cl_int err = CL_SUCCESS;
-    if (run->ends.n)
-        err = gs_real()->clWaitForEvents(run->ends.n, run->ends.v);
-    if (!err && run->ends.n > 1)
-        gs_chunk_learn(l->size, run->factor, run->ends.n, gs_box_groups(&run->turn->box), gs_now_ns() - run->begun_ns);
-    gs_events_free(&run->ends);
-    free(run->taken);
-    return err;
-}
-
 /* Bytes that a turn of the launch has yet to read must be kept, though later commands overwrite them. */
 static cl_int keep_needs(const struct gs_pool_launch *l)
 {
@@ -433,13 +421,18 @@ static cl_int bring(struct gs_pool_launch *l, struct round *round)
     return err ? err : each(l, round, load);
 }
 
-static cl_int end_all(struct gs_pool_launch *l, struct round *round)
+static cl_int end(struct gs_pool_launch *l, struct round *round)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < round->n; i++) {
         struct run *run = &round->runs[i];
-        l->done[run->turn - l->turns.v] = run->ends.n;
-        const cl_int ended = end(l, run);
+        const cl_uint n = run->ends.n;
+        const cl_int ended = n ? gs_real()->clWaitForEvents(n, run->ends.v) : CL_SUCCESS;
+        if (!ended && n > 1)
+            gs_chunk_learn(l->size, run->factor, n, gs_box_groups(&run->turn->box), gs_now_ns() - run->begun_ns);
+        l->done[run->turn - l->turns.v] = n;
+        gs_events_free(&run->ends);
+        free(run->taken);
         err = err ? err : ended;
     }
     gs_pool_round_end(round->number);
@@ -535,20 +528,20 @@ cl_int gs_pool_launch_begin(struct gs_pool_launch *l, cl_int (*foresee)(const vo
         }
         if (more && !err)
             ahead = bring(l, &next);
-        ended = end_all(l, &now);
+        ended = end(l, &now);
         err = err ? err : ended;
         if (ahead == CL_MEM_OBJECT_ALLOCATION_FAILURE)
-            end_all(l, &next);
+            end(l, &next);
         else
             err = err ? err : ahead;
         now = next;
         next.n = 0;
     }
-    end_all(l, &now);
+    end(l, &now);
     return err;
 }
 
 cl_int gs_pool_launch_end(struct gs_pool_launch *l)
 {
-    return end_all(l, &l->last);
+    return end(l, &l->last);
 }
