@@ -7,11 +7,6 @@
 
 enum { HUGE_PAGE = 2 * 1024 * 1024, LARGE_BYTES = 1 << 20 };
 
-static bool pins(void)
-{
-    return gs_group()->type & CL_DEVICE_TYPE_GPU && !gs_group()->remote;
-}
-
 bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size)
 {
     if (h->base)
@@ -22,7 +17,7 @@ bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size)
         return false;
     h->map = map;
     h->base = (char *)h->map + (HUGE_PAGE - (uintptr_t)h->map % HUGE_PAGE) % HUGE_PAGE;
-    if (!pins())
+    if (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_group()->remote) /* nothing is ever pinned */
         return true;
     madvise(h->map, h->map_bytes, MADV_DONTFORK); /* no device writes to a child's copy */
     madvise(h->map, h->map_bytes, MADV_HUGEPAGE);
