@@ -228,16 +228,12 @@ static cl_int make_texel(struct gs_pool_root *r, const struct gs_op *op, const v
     cl_mem m = err ? NULL : gs_real()->clCreateImage(r->ctx->o.handle, 0, &image->format, &one, NULL, &err);
     if (err)
         return err;
-    const struct gs_op fill = {.kind = GS_OP_FILL_IMAGE,
-                               .dst = m,
-                               .region = {1, 1, 1},
-                               .pattern = color,
-                               .pattern_bytes = op->pattern_bytes},
-                       read = {
-                           .kind = GS_OP_READ_IMAGE, .blocking = CL_TRUE, .src = m, .region = {1, 1, 1}, .ptr = texel};
+    struct gs_op fill = gs_op_fill(m, 0, 1, color, op->pattern_bytes), read = gs_op_read(m, 0, 1, texel);
+    fill.kind = GS_OP_FILL_IMAGE;
+    read.kind = GS_OP_READ_IMAGE;
     err = gs_enqueue(&fill, queue, 0, NULL, NULL);
     if (!err)
-        err = gs_enqueue(&read, queue, 0, NULL, NULL);
+        err = gs_enqueue_blocking(read, queue);
     gs_real()->clReleaseMemObject(m);
     return err;
 }
