@@ -79,8 +79,9 @@ struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, voi
     }
     store.promised += size;
     r->next = store.roots;
-    if (store.roots)
-        store.roots->prev = r;
+    r->at = &store.roots;
+    if (r->next)
+        r->next->at = &r->next;
     store.roots = r;
     return r;
 }
@@ -130,12 +131,9 @@ void gs_pool_root_free(struct gs_pool_root *r)
     gs_pool_lock();
     while (r->windows)
         take_out(r->windows, &store.left);
-    if (r->prev)
-        r->prev->next = r->next;
-    else
-        store.roots = r->next;
+    *r->at = r->next;
     if (r->next)
-        r->next->prev = r->prev;
+        r->next->at = r->at;
     store.promised -= r->size;
     gs_pool_host_free(&r->host);
     free(r->image);

@@ -98,7 +98,7 @@ struct gs_pool_root {
      * keep them. And bytes that later commands read. */
     struct gs_rangeset overwritten, wanted;
     struct gs_pool_window *windows;
-    struct gs_pool_root *next, *prev; /* of all roots */
+    struct gs_pool_root *next, **at; /* of all roots: the next one, and what leads to this one */
 };
 
 /* The most bytes of all buffers, and of one: the sum of the devices' memories and of the host's that the user adds. */
