@@ -216,14 +216,6 @@ static void undo_mapping(struct gs_pool_command *c)
         tell_unmap(c->mapped);
 }
 
-/* A command has failed: commands already enqueued behind the failed one fail, too; commands enqueued later don't. */
-static void fail_those_behind(const struct gs_pool_command *c)
-{
-    GS_LOCKED(&list.lock);
-    for (struct gs_pool_command *a = c->next; a; a = a->next)
-        a->behind_failed |= precedes(c, a);
-}
-
 /* The command's event ends before its queue does: who has waited for the queue finds it complete. */
 static void tell(struct gs_pool_command *c)
 {
@@ -248,7 +240,9 @@ static bool begin(struct gs_pool_command *c, cl_int state)
     c->err = state ? state : carry_out(c);
     if (state) {
         undo_mapping(c);
-        fail_those_behind(c);
+        GS_LOCKED(&list.lock); /* commands already enqueued behind it fail, too; commands enqueued later don't */
+        for (struct gs_pool_command *a = c->next; a; a = a->next)
+            a->behind_failed |= precedes(c, a);
     }
     if (!c->err && c->launch)
         return true;
