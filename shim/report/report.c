@@ -145,19 +145,20 @@ struct gs_kernel_stats *gs_report_kernel(const char *whole)
     return k;
 }
 
-static void count_way(struct gs_kernel_stats *k, const char *way)
+/* text NULL: counts nothing. */
+static void count(struct gs_report_count c[GS_REPORT_COUNTS], const char *text)
 {
     unsigned i = 0;
-    while (i < GS_REPORT_WAYS - 1 && k->way[i].name && k->way[i].name != way)
+    while (i < GS_REPORT_COUNTS && text && c[i].count && strncmp(c[i].text, text, sizeof c->text - 1) != 0)
         i++;
-    k->way[i].name = way;
-    k->way[i].count += way != NULL;
+    if (i < GS_REPORT_COUNTS && text && c[i].count++ == 0)
+        snprintf(c[i].text, sizeof c->text, "%s", text);
 }
 
 void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim, const char *way)
 {
     GS_LOCKED(&told.lock);
-    count_way(k, way);
+    count(k->way, way);
     k->launches++;
     k->split++;
     k->last_dim = dim;
@@ -168,16 +169,10 @@ void gs_report_split(struct gs_kernel_stats *k, unsigned parts, unsigned dim, co
 void gs_report_single(struct gs_kernel_stats *k, const char *reason, enum gs_left left, const char *way)
 {
     GS_LOCKED(&told.lock);
-    count_way(k, way);
+    count(k->way, way);
+    count(k->reason, reason);
     k->launches++;
     k->left_for_now += left == GS_CHOSEN_FOR_NOW;
-    unsigned i = 0;
-    while (i < k->n_reasons && strncmp(k->reason[i].text, reason, GS_REPORT_REASON_BYTES - 1) != 0)
-        i++;
-    if (i == k->n_reasons && i < GS_REPORT_REASONS)
-        snprintf(k->reason[k->n_reasons++].text, GS_REPORT_REASON_BYTES, "%s", reason);
-    if (i < GS_REPORT_REASONS)
-        k->reason[i].count++;
 }
 
 void gs_report_choice(struct gs_kernel_stats *k, uint64_t single_ns, uint64_t split_ns, bool unplanned)

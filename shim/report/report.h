@@ -59,26 +59,23 @@ void gs_report_later(enum gs_counter what, int more);
 /* A device's windows of pooled memory have so many bytes now, of the `space` for windows. Any thread. */
 void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t space);
 
-enum { GS_REPORT_REASONS = 8, GS_REPORT_REASON_BYTES = 256, GS_REPORT_WAYS = 8 };
+/* Of launches, by what is said of them; count 0: nothing. */
+enum { GS_REPORT_COUNTS = 8 };
+struct gs_report_count {
+    char text[256];
+    uint64_t count;
+};
 
 struct gs_kernel_stats {
     char *name;
     uint64_t launches, split, verified, wrong;
     uint64_t left_for_now; /* launches left on one device for now by auto mode */
     unsigned most_parts, last_dim;
-    struct {
-        char text[GS_REPORT_REASON_BYTES];
-        uint64_t count;
-    } reason[GS_REPORT_REASONS];
-    unsigned n_reasons;
-    struct {
-        const char *name; /* of a way of shim/launch/route.c, or null */
-        uint64_t count;
-    } way[GS_REPORT_WAYS];
-    bool chosen;                      /* auto mode has chosen for a launch */
-    uint64_t single_ns, split_ns;     /* the last prediction; 0: none */
-    bool unplanned;                   /* the prediction has no transfers */
-    uint64_t busy_ns[GS_MAX_DEVICES]; /* device time of all commands */
+    struct gs_report_count reason[GS_REPORT_COUNTS], way[GS_REPORT_COUNTS]; /* way: of shim/launch/route.c */
+    bool chosen;                                                            /* auto mode has chosen for a launch */
+    uint64_t single_ns, split_ns;                                           /* the last prediction; 0: none */
+    bool unplanned;                                                         /* the prediction has no transfers */
+    uint64_t busy_ns[GS_MAX_DEVICES];                                       /* device time of all commands */
     uint64_t shortest_ns, longest_ns; /* of one command: a launch, or a part of a launch */
     struct gs_kernel_stats *next;
 };

@@ -57,7 +57,7 @@ static void print_kernel(FILE *f, const struct gs_kernel_stats *k, int width, ui
         fprintf(f, "gpusparc: %-*s", width, k->name);
     fprintf(f, " %8llu %8llu %6u %10.3f %5.1f %9.3f %9.3f", (number)k->launches, (number)k->split, k->most_parts,
             ms(ns), all_ns ? 100.0 * (double)ns / (double)all_ns : 0, ms(k->shortest_ns), ms(k->longest_ns));
-    for (unsigned i = 0; i < k->n_reasons; i++)
+    for (unsigned i = 0; i < GS_REPORT_COUNTS && k->reason[i].count; i++)
         fprintf(f, "%s %s (%llu)", i ? ";" : " ", k->reason[i].text, (number)k->reason[i].count);
     if (k->chosen && k->single_ns && k->split_ns)
         fprintf(f, k->unplanned ? "  " GS_S_EXPECTED_AT_LEAST : "  " GS_S_EXPECTED, ms(k->single_ns), ms(k->split_ns));
@@ -135,10 +135,10 @@ static void write_kernel(FILE *f, const struct gs_kernel_stats *k)
         fprintf(f, ", \"choice\": {\"single_ns\": %llu, \"split_ns\": %llu, \"planned\": %s}", (number)k->single_ns,
                 (number)k->split_ns, k->unplanned ? "false" : "true");
     fputs(", \"ways\": {", f);
-    for (unsigned i = 0; i < GS_REPORT_WAYS && k->way[i].name; i++)
-        fprintf(f, "%s\"%s\": %llu", i ? ", " : "", k->way[i].name, (number)k->way[i].count);
+    for (unsigned i = 0; i < GS_REPORT_COUNTS && k->way[i].count; i++)
+        fprintf(f, "%s\"%s\": %llu", i ? ", " : "", k->way[i].text, (number)k->way[i].count);
     fputs("}, \"reasons\": [", f);
-    for (unsigned i = 0; i < k->n_reasons; i++) {
+    for (unsigned i = 0; i < GS_REPORT_COUNTS && k->reason[i].count; i++) {
         fprintf(f, "%s{\"reason\": ", i ? ", " : "");
         gs_json_string(f, k->reason[i].text);
         fprintf(f, ", \"count\": %llu}", (number)k->reason[i].count);
