@@ -129,6 +129,8 @@ void gs_scratch_free(struct gs_context *ctx)
     release(ctx, false, true);
 }
 
+enum { GROUP = 64 }; /* work-items of kernels that put the parts' results together */
+
 /* ---- merges ---- */
 
 enum { MERGE_BYTES = 16 /* that gs_merge compares at a time */ };
@@ -162,6 +164,7 @@ static cl_int merge_part(struct gs_command *cmd, const struct gs_use *u, unsigne
                          struct gs_events *home)
 {
     cl_int err;
+    cl_event event;
     struct gs_events wait = {0};
     const uint64_t bytes = bytes_of(u);
     const bool own = p == 1 || take(cmd->ctx, u, p, &err);
@@ -175,12 +178,17 @@ static cl_int merge_part(struct gs_command *cmd, const struct gs_use *u, unsigne
     const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), arrived, u->window.begin, 0, bytes);
     if (!err)
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, home);
+    const struct gs_put_arg args[] = {{sizeof mem, &mem},
+                                      {sizeof u->window.begin, &u->window.begin},
+                                      {sizeof arrived, &arrived},
+                                      {sizeof kept, &kept},
+                                      {sizeof bytes, &bytes}};
+    const struct gs_put_launch merge = {cmd->ctx->own.kernel[GS_OWN_MERGE], args, sizeof args / sizeof *args,
+                                        (bytes + MERGE_BYTES - 1) / MERGE_BYTES, GROUP};
     if (!err)
-        err = gs_run_output_kernel(
-            queue,
-            GS_OUTPUT_LAUNCH(cmd->ctx->own.kernel[GS_OWN_MERGE], (bytes + MERGE_BYTES - 1) / MERGE_BYTES, GS_ARG(mem),
-                             GS_ARG(u->window.begin), GS_ARG(arrived), GS_ARG(kept), GS_ARG(bytes)),
-            home, home);
+        err = gs_put_kernel(queue, &merge, home->n, home->v, &event);
+    if (!err)
+        err = gs_events_add(home, event);
     gs_events_free(&wait);
     gs_report_moved(GS_PATH_MERGE, bytes);
     return err;
@@ -283,16 +291,21 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
         const uint64_t n = s->v[i].end - s->v[i].begin;
         const uint64_t home_first = s->v[i].begin / element, first = at / element, elements = n / element;
         struct gs_events here = {0};
+        cl_event event;
         const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), scratch, s->v[i].begin, at, n);
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &here);
         if (!err)
             err = gs_events_share(&here, ran[0]);
+        const struct gs_put_arg args[] = {{sizeof home, &home},         {sizeof home_first, &home_first},
+                                          {sizeof scratch, &scratch},   {sizeof first, &first},
+                                          {sizeof elements, &elements}, {sizeof op, &op},
+                                          {sizeof identity, &identity}};
+        const struct gs_put_launch launch = {cmd->ctx->own.kernel[kernel_of(u->type)], args, sizeof args / sizeof *args,
+                                             elements, GROUP};
         if (!err)
-            err = gs_run_output_kernel(queue,
-                                       GS_OUTPUT_LAUNCH(cmd->ctx->own.kernel[kernel_of(u->type)], elements,
-                                                        GS_ARG(home), GS_ARG(home_first), GS_ARG(scratch),
-                                                        GS_ARG(first), GS_ARG(elements), GS_ARG(op), GS_ARG(identity)),
-                                       &here, done);
+            err = gs_put_kernel(queue, &launch, here.n, here.v, &event);
+        if (!err)
+            err = gs_events_add(done, event);
         gs_events_free(&here);
         at += n;
     }

@@ -28,27 +28,4 @@ void gs_scratch_give(struct gs_context *ctx, bool keep);
 /* The end of a context. */
 void gs_scratch_free(struct gs_context *ctx);
 
-/* ---- kernels that put the parts' results together ---- */
-
-enum { GS_OUTPUT_GROUP = 64 }; /* work-items */
-
-/* Enqueues a kernel with its arguments: GS_OUTPUT_LAUNCH(kernel, work-items, GS_ARG(a), GS_ARG(b), ...). */
-static inline cl_int gs_run_output_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
-                                          const struct gs_events *wait, struct gs_events *done)
-{
-    cl_event event;
-    const cl_int err = gs_put_kernel(queue, launch, wait->n, wait->v, &event);
-    return err ? err : gs_events_add(done, event);
-}
-#define GS_ARG(v)                                                                                                      \
-    {                                                                                                                  \
-        sizeof(v), &(v)                                                                                                \
-    }
-#define GS_OUTPUT_LAUNCH(kernel, items, ...)                                                                           \
-    &(const struct gs_put_launch)                                                                                      \
-    {                                                                                                                  \
-        kernel, (const struct gs_put_arg[]){__VA_ARGS__},                                                              \
-            sizeof((const struct gs_put_arg[]){__VA_ARGS__}) / sizeof(struct gs_put_arg), items, GS_OUTPUT_GROUP       \
-    }
-
 #endif
