@@ -61,14 +61,19 @@ static cl_mem taken(const struct gs_context *ctx, const struct gs_use *u, unsign
     return s ? s->mem : NULL;
 }
 
-/* Writes to a new buffer in the launch's order: some drivers notice only then that no memory is left. (Without an order
- * the command would take its unit at once, while the queue may hold commands that wait for a thread of ours, and the
- * thread for units.) */
-static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned n, struct gs_events *ready)
+/* Takes a buffer before the parts run, as later steps must not fail. Each of ready[0..n) gains the end of a new one's
+ * first write, in the launch's order: some drivers notice only then that no memory is left. (Without an order the
+ * command would take its unit at once, while the queue may hold commands that wait for a thread of ours, and the thread
+ * for units.) */
+static cl_int take_ahead(struct gs_command *cmd, const struct gs_use *u, unsigned part, unsigned n,
+                         struct gs_events *ready)
 {
-    const struct gs_op fill = gs_op_fill(s->mem, 0, 1, "", 1);
-    cl_event event;
     cl_int err;
+    cl_event event;
+    const struct gs_scratch *s = take(cmd->ctx, u, part, &err);
+    if (!s || !s->fresh)
+        return err;
+    const struct gs_op fill = gs_op_fill(s->mem, 0, 1, "", 1);
     cl_command_queue queue = gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     if (!err)
         err = gs_put(queue, &fill, GS_VIA_MEMORY, cmd->before.n, cmd->before.v, &event);
@@ -78,16 +83,6 @@ static cl_int touch(struct gs_command *cmd, const struct gs_scratch *s, unsigned
         err = gs_events_share(&ready[p], event);
     gs_real()->clReleaseEvent(event);
     return err;
-}
-
-/* Takes a buffer before the parts run, as later steps must not fail. Each of ready[0..n) gains the end of a new one's
- * first write. */
-static cl_int take_ahead(struct gs_command *cmd, const struct gs_use *u, unsigned part, unsigned n,
-                         struct gs_events *ready)
-{
-    cl_int err;
-    const struct gs_scratch *s = take(cmd->ctx, u, part, &err);
-    return s && s->fresh ? touch(cmd, s, n, ready) : err;
 }
 
 /* More than MOST_BYTES, and, where the devices have memory of their own, than one of so many bytes of the first's. */
@@ -135,25 +130,20 @@ enum { GROUP = 64 }; /* work-items of kernels that put the parts' results togeth
 
 enum { MERGE_BYTES = 16 /* that gs_merge compares at a time */ };
 
-static cl_int keep(struct gs_command *cmd, const struct gs_use *u, struct gs_events *ready)
+/* Makes home's copy; ready[0] gains the copy's end. */
+static cl_int begin_merge(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
 {
     cl_int err;
     cl_event event;
-    const struct gs_scratch *kept = take(cmd->ctx, u, 0, &err);
+    gs_own_kernel(cmd->ctx, GS_OWN_MERGE, &err);
+    const struct gs_scratch *kept = err ? NULL : take(cmd->ctx, u, 0, &err);
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     if (err)
         return err;
     const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, 0), kept->mem, u->window.begin, 0, bytes_of(u));
     err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
-    return err ? err : gs_events_add(ready, event);
-}
-
-/* Makes home's copy; ready[0] gains the copy's end. */
-static cl_int begin_merge(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, struct gs_events *ready)
-{
-    cl_int err;
-    if (gs_own_kernel(cmd->ctx, GS_OWN_MERGE, &err))
-        err = keep(cmd, u, &ready[0]);
+    if (!err)
+        err = gs_events_add(ready, event);
     /* What the merge will need once the parts have run. Where home has room for one part only, the others follow it. */
     return err ? err : take_ahead(cmd, u, 1, n_parts, ready);
 }
