@@ -167,13 +167,13 @@ static void begin_process(FILE *f)
     fprintf(f, "]}}");
 }
 
-/* Locks, with the file open, for an event's text, until leave(); null: there is no trace (any more). */
-static FILE *enter(void)
+/* Locks, with the file open, for an event's text, until leave(); null: there is no trace (any more). `ends`: of the
+ * process's end, which alone is no reason for a trace. */
+static FILE *enter(bool ends)
 {
-    if (gs_forked())
+    if (gs_forked() || (ends ? !gs_lock_soon(&trace.lock) : pthread_mutex_lock(&trace.lock) != 0))
         return NULL;
-    pthread_mutex_lock(&trace.lock);
-    const bool begins = trace.state == UNTRIED && open_file();
+    const bool begins = trace.state == UNTRIED && !ends && open_file();
     FILE *f = trace.state == OPEN ? open_memstream(&trace.text, &trace.bytes) : NULL;
     if (!f)
         pthread_mutex_unlock(&trace.lock);
@@ -241,7 +241,7 @@ void gs_trace_command(const struct gs_ran *r)
 {
     static const char *const purposes[] = {
         [GS_FOR_APP] = NULL, [GS_FOR_MERGE] = "merge", [GS_FOR_REDUCTION] = "reduce", [GS_FOR_VERIFY] = "verify"};
-    FILE *f = enter();
+    FILE *f = enter(false);
     if (!f)
         return;
     const uint64_t tid = choose_lane(f, r);
@@ -268,7 +268,7 @@ void gs_trace_command(const struct gs_ran *r)
 static void trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
     static _Thread_local bool named;
-    FILE *f = enter();
+    FILE *f = enter(false);
     if (!f)
         return;
     if (!named)
@@ -287,7 +287,7 @@ void gs_trace_job(bool begin)
 {
     const uint64_t number = begin ? atomic_fetch_add(&trace.jobs, 1) + 1 : atomic_load(&trace.job);
     atomic_store(&trace.job, begin ? number : 0);
-    FILE *f = gs_settings()->trace ? enter() : NULL;
+    FILE *f = gs_settings()->trace ? enter(false) : NULL;
     if (!f)
         return;
     add_instant(f, "job", begin ? "job begin" : "job end", gs_now_ns());
@@ -303,13 +303,9 @@ uint64_t gs_trace_job_number(void)
 /* The end of the process, if destructors run. */
 __attribute__((destructor)) static void end_process(void)
 {
-    if (gs_forked() || !gs_lock_soon(&trace.lock))
+    FILE *f = enter(true);
+    if (!f)
         return;
-    FILE *f = trace.state == OPEN ? open_memstream(&trace.text, &trace.bytes) : NULL;
-    if (!f) {
-        pthread_mutex_unlock(&trace.lock);
-        return;
-    }
     add_instant(f, "process", "end", gs_now_ns());
     fprintf(f, "}");
     leave(f);
