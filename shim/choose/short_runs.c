@@ -21,8 +21,8 @@ enum {
 
 static struct {
     pthread_mutex_t lock; /* all below */
-    bool looked, used;    /* the cache was asked; a context was made */
-    /* The command's record, in the cache's entry for the key's first digits (4,096 entries at most). */
+    bool looked;          /* the cache was asked */
+    /* The command's record, in the cache's entry for the key's first digits (4,096 entries at most); empty: unknown. */
     char key[GS_HASH_HEX_BYTES], entry[sizeof "vain-abc"];
     unsigned count;      /* processes in a row, up to IN_A_ROW */
     uint64_t longest_ns; /* of the longest process, from its first context on */
@@ -62,17 +62,12 @@ static bool make_key(const struct gs_group *g)
 static void look(const struct gs_group *g)
 {
     char key[GS_HASH_HEX_BYTES];
-    unsigned count = 0;
-    uint64_t longest_ns = 0;
     size_t bytes;
     runs.looked = true;
-    runs.used = make_key(g);
-    char *text = !runs.used || gs_settings()->forget ? NULL : gs_cache_read(runs.entry, &bytes);
-    if (text && sscanf(text, "%64[0-9a-f] %9u %19" SCNu64, key, &count, &longest_ns) == 3 &&
-        strcmp(key, runs.key) == 0 && count <= IN_A_ROW) {
-        runs.count = count;
-        runs.longest_ns = longest_ns;
-    }
+    char *text = !make_key(g) || gs_settings()->forget ? NULL : gs_cache_read(runs.entry, &bytes);
+    if (!text || sscanf(text, "%64[0-9a-f] %9u %19" SCNu64, key, &runs.count, &runs.longest_ns) != 3 ||
+        strcmp(key, runs.key) != 0 || runs.count > IN_A_ROW)
+        runs.longest_ns = runs.count = 0;
     free(text);
     runs.one_device = runs.count == IN_A_ROW;
 }
@@ -118,12 +113,11 @@ static bool is_vain(uint64_t took_ns)
 /* The process ends: writes or removes the command's entry. No OpenCL calls here. */
 __attribute__((destructor)) static void save(void)
 {
-    const struct timespec soon = {time(NULL) + 1, 0};
     char text[128];
-    if (gs_forked() || !runs.begin_ns || pthread_mutex_timedlock(&runs.lock, &soon) != 0)
+    if (gs_forked() || !runs.begin_ns || !gs_lock_soon(&runs.lock))
         return;
     const bool was = runs.count;
-    if (runs.used && is_vain(gs_now_ns() - runs.begin_ns)) {
+    if (*runs.key && is_vain(gs_now_ns() - runs.begin_ns)) {
         const int n = snprintf(text, sizeof text, "%s %u %" PRIu64 "\n", runs.key, runs.count, runs.longest_ns);
         gs_cache_write(runs.entry, text, (size_t)n);
     } else if (was) {

@@ -183,10 +183,9 @@ void gs_book_open(const struct gs_context *ctx)
 __attribute__((destructor)) static void save(void)
 {
     struct gs_learnt mine = {0}, others = {0};
-    const struct timespec soon = {time(NULL) + 1, 0};
     size_t bytes;
     int err = 0;
-    if (gs_forked() || !gs_book.learnt_name[0] || pthread_mutex_timedlock(&gs_book.lock, &soon) != 0)
+    if (gs_forked() || !gs_book.learnt_name[0] || !gs_lock_soon(&gs_book.lock))
         return;
     mine.machine = gs_book.machine;
     for (const struct gs_size *s = gs_sizes(); s && !err; s = s->older) {
