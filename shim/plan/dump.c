@@ -46,23 +46,18 @@ static void close_file(FILE *f, const char *name, const char *suffix)
         gs_error("%s%s in %s can't be written: %s", name, suffix, gs_settings()->dump, strerror(-err));
 }
 
-static void write_file(const char *name, const char *suffix, const char *text)
+/* If there are several units, the file's name has the unit's number. */
+static void write_unit(const struct gs_program *p, const char *name, size_t unit, const char *ending, const char *text)
 {
+    char number[24] = "", suffix[48];
+    if (p->n_units > 1)
+        snprintf(number, sizeof number, ".%zu", unit);
+    snprintf(suffix, sizeof suffix, "%s%s", number, ending);
     FILE *f = text ? open_file(name, suffix, "we") : NULL;
     if (!f)
         return;
     fputs(text, f);
     close_file(f, name, suffix);
-}
-
-/* If there are several units, a unit's file names have its number. */
-static const char *unit_suffix(const struct gs_program *p, size_t unit, const char *suffix, char buf[48])
-{
-    if (p->n_units > 1)
-        snprintf(buf, 48, ".%zu%s", unit, suffix);
-    else
-        snprintf(buf, 48, "%s", suffix);
-    return buf;
 }
 
 static void print_kernels(FILE *f, const struct gs_program *p)
@@ -83,7 +78,7 @@ static void print_kernels(FILE *f, const struct gs_program *p)
 
 void gs_dump_built(struct gs_program *p, cl_int err)
 {
-    char name[NAME_BYTES], suffix[48];
+    char name[NAME_BYTES];
     if (!gs_settings()->dump)
         return;
     if (!err)
@@ -91,24 +86,23 @@ void gs_dump_built(struct gs_program *p, cl_int err)
     GS_LOCKED(&p->lock);
     name_program(p, name);
     if (!p->n_units)
-        write_file(name, ".cl", p->source);
+        write_unit(p, name, 0, ".cl", p->source);
     for (size_t i = 0; i < p->n_units; i++)
-        write_file(name, unit_suffix(p, i, ".cl", suffix), p->units[i].source);
+        write_unit(p, name, i, ".cl", p->units[i].source);
     for (size_t i = 0; p->summary && !p->refusal && i < p->summary->n_units; i++)
-        write_file(name, unit_suffix(p, i, ".translated.cl", suffix), p->summary->units[i]);
+        write_unit(p, name, i, ".translated.cl", p->summary->units[i]);
     FILE *f = open_file(name, ".log", "we");
-    if (f) {
-        fprintf(f, "program of: %s\noptions: %s\n", program_invocation_name, p->options ? p->options : "");
-        for (size_t i = 0; i < p->n_units; i++)
-            fprintf(f, "options of unit %zu: %s\n", i, p->units[i].options);
-        char *log = gs_build_log(p->o.handle, p->o.ctx->dev[0]);
-        fprintf(f, err ? "built by the application: it failed (error %d)\n" : "built by the application: yes\n",
-                (int)err);
-        fprintf(f, log && *log ? "the driver's log:\n%s\n" : "the driver's log: empty\n", log);
-        free(log);
-        print_kernels(f, p);
-        close_file(f, name, ".log");
-    }
+    if (!f)
+        return;
+    fprintf(f, "program of: %s\noptions: %s\n", program_invocation_name, p->options ? p->options : "");
+    for (size_t i = 0; i < p->n_units; i++)
+        fprintf(f, "options of unit %zu: %s\n", i, p->units[i].options);
+    char *log = gs_build_log(p->o.handle, p->o.ctx->dev[0]);
+    fprintf(f, err ? "built by the application: it failed (error %d)\n" : "built by the application: yes\n", (int)err);
+    fprintf(f, log && *log ? "the driver's log:\n%s\n" : "the driver's log: empty\n", log);
+    free(log);
+    print_kernels(f, p);
+    close_file(f, name, ".log");
 }
 
 void gs_dump_refused(struct gs_program *p, const char *driver_log)
