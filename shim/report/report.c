@@ -60,17 +60,13 @@ static int lock_as_writer(int fd)
     return err;
 }
 
-/* Is this process the first to write the file? Then the file is empty, and this process's until the end. False: another
- * process writes the file, or has in this run. -errno. */
-static int is_first(int fd)
+/* Does another process write the file, or has one in this run? If not, the file is empty, and this process's until the
+ * end. */
+static bool is_taken(int fd)
 {
     struct stat st;
     const int err = lock_as_writer(fd);
-    if (err == -EAGAIN || err == -EACCES)
-        return false;
-    if (err || fstat(fd, &st) < 0)
-        return err ? err : -errno;
-    return st.st_size == 0;
+    return err == -EAGAIN || err == -EACCES || (!err && fstat(fd, &st) == 0 && st.st_size > 0);
 }
 
 int gs_report_join(int fd)
@@ -107,7 +103,7 @@ static void claim_file(void)
     const char *file = gs_settings()->stats;
     if (!file || strcmp(file, "-") == 0 || gs_stream_of(file) || (told.claimed = gs_report_open(file)) < 0)
         return;
-    told.taken = is_first(told.claimed) == false;
+    told.taken = is_taken(told.claimed);
     if (told.taken)
         close(told.claimed);
 }
