@@ -46,20 +46,14 @@ static void add_number(struct key *k, uint64_t x)
     add(k, &x, sizeof x);
 }
 
-/* The first argument that leads to the same root as argument i. */
-static uint32_t first_of(struct gs_mem *const *mems, uint32_t i)
-{
-    uint32_t first = 0;
-    while (first < i && !(mems[first] && mems[first]->root == mems[i]->root))
-        first++;
-    return first;
-}
-
 /* Whatever of a memory object a plan depends on: which arguments lead to the same, but not which object it is. */
 static void add_mem(struct key *k, struct gs_mem *const *mems, uint32_t i)
 {
     const struct gs_mem *m = mems[i], *root = m->root;
-    add_number(k, first_of(mems, i));
+    uint32_t first = 0; /* argument that leads to the same root */
+    while (first < i && !(mems[first] && mems[first]->root == root))
+        first++;
+    add_number(k, first);
     add_number(k, m->origin);
     add_number(k, m->size);
     add_number(k, root->size);
