@@ -134,12 +134,3 @@ void gs_kinds_clear(struct gs_program *p)
         }
     }
 }
-
-void gs_kinds_free(struct gs_program *p)
-{
-    while (p->kinds) {
-        struct gs_kernel_kind *next = p->kinds->next;
-        destroy(p->kinds);
-        p->kinds = next;
-    }
-}

@@ -454,7 +454,8 @@ void gs_program_free(struct gs_program *p)
 {
     forget_translation(p);
     gs_program_drop_units(p);
-    gs_kinds_free(p);
+    while (p->kinds)
+        gs_kinds_clear(p);
 }
 
 const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, const char **reason)

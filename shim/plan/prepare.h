@@ -91,10 +91,7 @@ void gs_program_made_of(struct gs_program *p, const void *bytes, size_t n);
 /* The size record of a launch of well-formed sizes, made if need be. NULL: no memory. */
 struct gs_size *gs_size_of_launch(struct gs_kernel *k, const struct gs_op *launch);
 
-/* The program is about to be built anew: later kernels get new kinds. */
+/* The program is about to be built anew: later kernels get new kinds. A kind goes with the second call. */
 void gs_kinds_clear(struct gs_program *p);
-
-/* The program and all its kernels are gone. */
-void gs_kinds_free(struct gs_program *p);
 
 #endif
