@@ -285,14 +285,14 @@ static bool may_gain(struct gs_program *p)
     return pays;
 }
 
-/* Keeps the time that preparing took, even if no launch follows. Any thread. */
-static void keep_prepared(struct gs_program *p)
+/* Keeps the time that preparing took, even if no launch follows. Splits may need our own kernels. Any thread. */
+static void prepared(struct gs_program *p)
 {
     enum { MANY = 4 };
     const uint64_t program = atomic_load(&p->id);
     const double took = (double)atomic_load(&p->prepare_ns);
     bool wrong = false;
-    GS_LOCKED(&gs_book.lock);
+    pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
         wrong |= !on_cpu() && t->prepare_ns > 0 && took > gs_max(MANY * gs_prepare_cost_ns(t), soon_ns);
     if (wrong) /* the driver's cache hadn't got it: preparing will take as long again */
@@ -300,12 +300,7 @@ static void keep_prepared(struct gs_program *p)
     for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
         t->prepare_ns = (double)atomic_load(&p->prepare_ns);
     gs_later_prepared(p);
-}
-
-/* The program is prepared. Its splits may need our own kernels. */
-static void prepared(struct gs_program *p)
-{
-    keep_prepared(p);
+    pthread_mutex_unlock(&gs_book.lock);
     if (gs_threads_own())
         gs_own_compile(p->o.ctx);
 }
