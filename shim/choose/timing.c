@@ -61,7 +61,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
         if (gs_choice_is_short(&o->h, &gs_book.machine, o->at->n)) { /* it may be long now */
             o->h.single.n = o->h.asked = 0;
             o->h.bound_ns = 0;
-            gs_size_refuse(o->at);
+            gs_size_pass(o->at, 0);
         }
     if (t && t->at->program && !t->h.guessed && !gs_choice_known(&t->h, &gs_book.machine, t->at->n))
         look_near(t);
@@ -83,7 +83,7 @@ bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason)
     *reason = t->h.reason;
     gs_timing_say(t);
     if (!t->h.guessed && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
-        gs_size_pass(t->at);
+        gs_size_pass(t->at, GS_PASSING);
     return false;
 }
 

@@ -220,7 +220,7 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
     t->last_ns = now_ns;
     t->h.read_bytes = (double)to_read;
     if (to_read && !gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
-        gs_size_refuse(t->at);
+        gs_size_pass(t->at, 0);
     if (end_ns > s->last_ns && (s->n == GS_SEEN || find_seen(s, t) < s->n))
         end_stretch(s, end_ns);
     if (!s->n)

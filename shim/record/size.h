@@ -48,17 +48,11 @@ struct gs_size *gs_size_find(const struct gs_kernel *k, const struct gs_op *laun
  * all the same. Any thread. */
 bool gs_size_is_short(const struct gs_kernel *k, const struct gs_op *launch);
 
-/* Launches of a short kernel that pass for each that is looked at. */
+/* So many launches to come count as too short: of a short kernel GS_PASSING for each that is looked at. */
 enum { GS_PASSING = 127 };
-
-static inline void gs_size_pass(struct gs_size *s)
+static inline void gs_size_pass(struct gs_size *s, unsigned short launches)
 {
-    atomic_store(&s->left, GS_PASSING);
-}
-
-static inline void gs_size_refuse(struct gs_size *s)
-{
-    atomic_store(&s->left, 0);
+    atomic_store(&s->left, launches);
 }
 
 #endif
