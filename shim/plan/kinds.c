@@ -12,13 +12,6 @@ static struct {
 } kinds = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(kinds.lock, GS_RANK_KINDS);
 
-static void destroy(struct gs_kernel_kind *k)
-{
-    gs_plan_cache_free(k->plans);
-    free(k->name);
-    free(k);
-}
-
 static struct gs_kernel_kind *make(cl_kernel handle, const char *name)
 {
     struct gs_kernel_kind *k = calloc(1, sizeof *k);
@@ -127,7 +120,9 @@ void gs_kinds_clear(struct gs_program *p)
         struct gs_kernel_kind *k = *at;
         if (k->old) {
             *at = k->next;
-            destroy(k);
+            gs_plan_cache_free(k->plans);
+            free(k->name);
+            free(k);
         } else {
             k->old = true;
             at = &k->next;
