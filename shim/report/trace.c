@@ -264,25 +264,6 @@ void gs_trace_command(const struct gs_ran *r)
     leave(f);
 }
 
-/* A call of this thread that took from begin_ns to end_ns. */
-static void trace_call(const char *name, uint64_t begin_ns, uint64_t end_ns)
-{
-    static _Thread_local bool named;
-    FILE *f = enter(false);
-    if (!f)
-        return;
-    if (!named)
-        add_name(f, "thread_name", (uint64_t)gettid(),
-                 gettid() == trace.pid ? "the application" : "a thread of the application");
-    named = true;
-    add_span(f, "api", name, (uint64_t)gettid(), begin_ns, end_ns);
-    const uint64_t number = gs_trace_job_number();
-    if (number)
-        fprintf(f, ",\"args\":{\"job\":%" PRIu64 "}", number);
-    fprintf(f, "}");
-    leave(f);
-}
-
 void gs_trace_job(bool begin)
 {
     const uint64_t number = begin ? atomic_fetch_add(&trace.jobs, 1) + 1 : atomic_load(&trace.job);
@@ -329,8 +310,19 @@ void gs_call_trace_begin(struct gs_call *call, const char *name)
 
 void gs_call_trace_end(const struct gs_call *call)
 {
-    const uint64_t now = gs_now_ns();
+    static _Thread_local bool named;
+    const uint64_t now = gs_now_ns(), number = gs_trace_job_number();
     depth--;
-    if (call->name && now - call->begin_ns >= BLOCKED_NS && !gs_forked())
-        trace_call(call->name, call->begin_ns, now);
+    FILE *f = call->name && now - call->begin_ns >= BLOCKED_NS ? enter(false) : NULL;
+    if (!f)
+        return;
+    if (!named)
+        add_name(f, "thread_name", (uint64_t)gettid(),
+                 gettid() == trace.pid ? "the application" : "a thread of the application");
+    named = true;
+    add_span(f, "api", call->name, (uint64_t)gettid(), call->begin_ns, now);
+    if (number)
+        fprintf(f, ",\"args\":{\"job\":%" PRIu64 "}", number);
+    fprintf(f, "}");
+    leave(f);
 }
