@@ -50,8 +50,9 @@ static cl_int copy_pieces(struct gs_home *h, struct gs_placed *done)
         const struct gs_range out = {to.begin + (at - from.begin), to.begin + (end - from.begin)};
         struct gs_events wait = {0};
         err = gs_ready_events(&h->cmd, src, place, dst, place, &wait);
-        const struct gs_op copy = gs_op_copy(gs_replica_at(src, place), gs_replica_at(dst, place), (size_t)at,
-                                             (size_t)out.begin, (size_t)(end - at));
+        const struct gs_place_memory source = gs_replica_at(src, place), target = gs_replica_at(dst, place);
+        const struct gs_op copy = gs_op_copy(source.mem, target.mem, (size_t)(at - source.range.begin),
+                                             (size_t)(out.begin - target.range.begin), (size_t)(end - at));
         gs_placed_next(done, place);
         if (!err)
             err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, &done->events);

@@ -9,8 +9,9 @@ void gs_ring_wrote(struct gs_home *h)
     struct gs_traffic *traffic = gs_traffic(h->dst.m->root);
     const uint64_t left = traffic->left;
     for (unsigned i = 0; i < h->n_runs; i++) {
-        const struct gs_op *op = &h->runs[i].op;
-        gs_note_write(h->dst.m->root, h->runs[i].place, (struct gs_range){op->to[0], op->to[0] + op->region[0]});
+        const struct gs_op_run *run = &h->runs[i];
+        const uint64_t begin = run->op.to[0] + gs_replica_at(h->dst.m->root, run->place).range.begin;
+        gs_note_write(h->dst.m->root, run->place, (struct gs_range){begin, begin + run->op.region[0]});
     }
     traffic->left = left;
 }

@@ -19,7 +19,9 @@ static bool may_go(struct gs_home *h)
 static bool is_of_other_gpu(const struct gs_home *h)
 {
     const struct gs_job *job = &h->put.job;
-    return h->cmd.units && job->n == 1 && job->place[0] && gs_replica_at(h->dst.m->root, job->place[0]);
+    const struct gs_mem *root = h->dst.m->root;
+    return h->cmd.units && job->n == 1 && job->place[0] &&
+           gs_replica_at(root, job->place[0]).range.end == root->size;
 }
 
 /* Where the bytes are to go, of which t is the transfer home. None: home. A task's devices may not be all. */
@@ -29,7 +31,7 @@ static cl_int find_targets(const struct gs_home *h, const struct gs_op_run *t, s
     struct gs_op_run there = *t;
     if (is_of_other_gpu(h)) {
         there.place = h->put.job.place[0];
-        there.op.dst = gs_replica_at(root, there.place);
+        there.op.dst = gs_replica_at(root, there.place).mem;
         return gs_extents_add(s, &there);
     }
     const bool may = atomic_load(&h->cmd.ctx->spread) && (!h->cmd.units || h->put.job.n == h->cmd.ctx->n);

@@ -30,7 +30,9 @@ static struct gs_op_run part_of(const struct walk *w, unsigned place, uint64_t a
     box.begin[dim] = (at - w->r.begin) / unit;
     box.end[dim] = (end - w->r.begin) / unit;
     p.op = gs_op_part(&w->t->op, &box);
-    *(p.op.dst ? &p.op.dst : &p.op.src) = w->root->bytes->place[place].mem;
+    const struct gs_replica *at_place = &w->root->bytes->place[place];
+    *(p.op.dst ? &p.op.dst : &p.op.src) = at_place->mem;
+    *(p.op.dst ? p.op.to : p.op.from) -= (size_t)at_place->range.begin;
     return p;
 }
 

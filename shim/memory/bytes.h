@@ -21,6 +21,7 @@ cl_int gs_pending_add(struct gs_mem *root, unsigned to, const struct gs_rect *r,
 /* One copy of a memory object. Place i is device i; place 0 holds the application's own handle. */
 struct gs_replica {
     cl_mem mem;                 /* null until needed; of a window: the same window of the root's replica */
+    struct gs_range range;      /* of a root: the bytes that `mem` has room for; all of them at home */
     struct gs_rangeset valid;   /* which bytes are up to date here */
     cl_event ready;             /* the last transfer into this place, or null */
     struct gs_pending *pending; /* in the order in which they were enqueued */

@@ -50,6 +50,7 @@ struct gs_mem *gs_mem_root(struct gs_context *c, cl_mem handle, uint64_t size, c
     m->flags = m->asked_flags = flags | kept;
     m->kept_flags = kept;
     m->bytes->place[0].mem = handle;
+    m->bytes->place[0].range.end = size;
     m->is_svm = m->flags & CL_MEM_USE_HOST_PTR && is_svm(handle);
     if (gs_bytes_init(m, m->flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) < 0) {
         free(m->bytes->place[0].valid.v);
@@ -288,6 +289,7 @@ cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
     struct gs_replica *r = &m->root->bytes->place[place];
     if (!r->mem) {
         r->mem = make_replica(m->root, err);
+        r->range.end = m->root->size;
         if (r->mem && !m->root->shared)
             gs_memory_used(place, (int64_t)m->root->size);
     }
@@ -298,9 +300,9 @@ cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
     return m->bytes->place[place].mem;
 }
 
-cl_mem gs_replica_at(const struct gs_mem *root, unsigned place)
+struct gs_place_memory gs_replica_at(const struct gs_mem *root, unsigned place)
 {
-    return root->bytes->place[place].mem;
+    return (struct gs_place_memory){root->bytes->place[place].mem, root->bytes->place[place].range};
 }
 
 cl_int gs_replicas_make(struct gs_mem *root, const struct gs_need *w, unsigned n)

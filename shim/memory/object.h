@@ -154,8 +154,13 @@ static inline struct gs_range gs_window_range(const struct gs_mem *m, uint64_t o
 /* The memory object to use in a place: at home m itself, elsewhere its replica, or the window of its root's replica.
  * Made if need be. Null with the error in *err. */
 cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err);
-/* The replica of a root in a place; null: not made yet. */
-cl_mem gs_replica_at(const struct gs_mem *root, unsigned place);
+
+/* What a place has of a root: an object, and the bytes of the root that it has room for. Null, of no bytes: nothing. */
+struct gs_place_memory {
+    cl_mem mem;
+    struct gs_range range;
+};
+struct gs_place_memory gs_replica_at(const struct gs_mem *root, unsigned place);
 
 /* Bytes of a root that a place needs; `done` gains the events of transfers that bring them. */
 struct gs_need {

@@ -140,7 +140,7 @@ static cl_int begin_merge(struct gs_command *cmd, const struct gs_use *u, unsign
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     if (err)
         return err;
-    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, 0), kept->mem, u->window.begin, 0, bytes_of(u));
+    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, 0).mem, kept->mem, u->window.begin, 0, bytes_of(u));
     err = gs_put(queue, &copy, GS_VIA_MEMORY, ready->n, ready->v, &event);
     if (!err)
         err = gs_events_add(ready, event);
@@ -158,14 +158,14 @@ static cl_int merge_part(struct gs_command *cmd, const struct gs_use *u, unsigne
     struct gs_events wait = {0};
     const uint64_t bytes = bytes_of(u);
     const bool own = p == 1 || take(cmd->ctx, u, p, &err);
-    cl_mem mem = gs_replica_at(u->root, 0), kept = taken(cmd->ctx, u, 0), arrived = NULL;
+    cl_mem mem = gs_replica_at(u->root, 0).mem, kept = taken(cmd->ctx, u, 0), arrived = NULL;
     for (unsigned of = p; !arrived; of--)
         arrived = taken(cmd->ctx, u, of);
     err = own ? CL_SUCCESS : gs_events_share_all(&wait, home);
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, 0, &err);
     if (!err)
         err = gs_events_share(&wait, ran);
-    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), arrived, u->window.begin, 0, bytes);
+    const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p).mem, arrived, u->window.begin, 0, bytes);
     if (!err)
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, home);
     const struct gs_put_arg args[] = {{sizeof mem, &mem},
@@ -232,7 +232,7 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;
         /* In order: the first waits for all of them, the last stands for all. */
-        const struct gs_op op = gs_op_fill(gs_replica_at(u->root, part), (size_t)s->v[i].begin,
+        const struct gs_op op = gs_op_fill(gs_replica_at(u->root, part).mem, (size_t)s->v[i].begin,
                                            (size_t)(s->v[i].end - s->v[i].begin), &identity, gs_atomic_bytes(u->type));
         err = gs_put(queue, &op, GS_VIA_MEMORY, i ? 0 : wait.n, wait.v, last ? &event : NULL);
     }
@@ -275,14 +275,14 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     err = gs_events_share(&wait, ran[p]);
     const uint64_t element = gs_atomic_bytes(u->type), identity = identity_of(u->op, u->type);
     const cl_int op = (cl_int)u->op;
-    cl_mem home = gs_replica_at(u->root, 0), scratch = taken(cmd->ctx, u, p);
+    cl_mem home = gs_replica_at(u->root, 0).mem, scratch = taken(cmd->ctx, u, p);
     uint64_t at = 0;
     for (size_t i = 0; i < s->n && !err; i++) {
         const uint64_t n = s->v[i].end - s->v[i].begin;
         const uint64_t home_first = s->v[i].begin / element, first = at / element, elements = n / element;
         struct gs_events here = {0};
         cl_event event;
-        const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p), scratch, s->v[i].begin, at, n);
+        const struct gs_op copy = gs_op_copy(gs_replica_at(u->root, p).mem, scratch, s->v[i].begin, at, n);
         err = gs_transfer_buffer(cmd, &copy, p, 0, &wait, &here);
         if (!err)
             err = gs_events_share(&here, ran[0]);

@@ -57,6 +57,7 @@ struct pieces {
 cl_int gs_pack_put(const struct gs_pack_step *s, cl_command_queue queue, const struct gs_events *after, cl_event *end)
 {
     const cl_mem mem = s->arrives ? s->send->to->mem : s->send->op.src;
+    const uint64_t begin = s->arrives ? s->send->to->begin : s->send->begin;
     const cl_ulong slot = s->slot->at;
     const cl_uint arrives = s->arrives;
     struct pieces p;
@@ -64,7 +65,7 @@ cl_int gs_pack_put(const struct gs_pack_step *s, cl_command_queue queue, const s
     cl_uint n = 0;
     for (const struct gs_send *i = s->send; i; i = i->with, n++) {
         const struct gs_rect *r = &i->rect;
-        p.begin[n] = r->begin;
+        p.begin[n] = r->begin - begin;
         p.width[n] = r->width;
         p.pitch[n] = r->rows > 1 ? r->pitch : r->width;
         p.bytes[n] = gs_rect_bytes(r);

@@ -12,6 +12,7 @@ struct gs_target {
     unsigned place;
     int part; /* the part of a split launch that needs the bytes; -1: none */
     cl_mem mem;
+    uint64_t begin;         /* of `mem`, in the root */
     struct gs_events *done; /* gains the event of the transfer's end */
     cl_event arrived;       /* the end of the last piece that was enqueued, or null; owned */
 };
@@ -20,7 +21,8 @@ struct gs_target {
 struct gs_send {
     unsigned from;
     struct gs_rect rect;
-    struct gs_op op; /* a copy; dst is the target's mem */
+    struct gs_op op; /* a copy; dst is the target's mem, and to[0] the first byte in the root */
+    uint64_t begin;  /* of op.src, in the root */
     struct gs_cut cut;
     unsigned gone;         /* so many of the cut's pieces are on their way already */
     struct gs_events wait; /* events that all pieces must come after */

@@ -61,6 +61,14 @@ static cl_int note_left(const struct carrying *c, unsigned place, cl_event event
     return err;
 }
 
+/* A piece's place in the root becomes one in a target that begins there. */
+static void count_from(struct gs_op *op, uint64_t begin)
+{
+    const uint64_t pitch = op->to_pitch[0], at = op->to[1] * pitch + op->to[0] - begin;
+    op->to[0] = (size_t)(pitch ? at % pitch : at);
+    op->to[1] = (size_t)(pitch ? at / pitch : 0);
+}
+
 /* The piece's way into its slot, or (to) from there; by the driver's own copy, a memcpy where devices share the host's
  * memory, the whole way. */
 static cl_int put_piece(const struct carrying *c, const struct gs_flight *f, const struct gs_target *to,
@@ -77,6 +85,8 @@ static cl_int put_piece(const struct carrying *c, const struct gs_flight *f, con
         gs_op_by_slot(&op, to, &slot);
     if (to)
         op.dst = to->mem;
+    if (to && !gs_op_is_of_image(&op))
+        count_from(&op, to->begin);
     const bool near = copies ? send->from == place : c->passage->windows && !to;
     return gs_put(queue, &op,
                   near                  ? GS_VIA_MEMORY

@@ -99,27 +99,35 @@ static cl_int wait_for_source(const struct gs_command *cmd, const struct gs_repl
     return err || !src->ready ? err : gs_events_share(&send->wait, src->ready);
 }
 
-/* Splits rectangles that drivers refuse: rows that reach into the next line of a buffer, and (NVIDIA, 580.159) rows
- * whose last line is cut off by the buffer's end. */
+/* Cuts off what drivers refuse of a rectangle of an object of these bytes: rows that reach into the next line, and
+ * (NVIDIA, 580.159) a last line that is cut off by the object's end. False: they take it as it is. */
+static bool cut_off(struct gs_rect *r, struct gs_range object, struct gs_rect *rest)
+{
+    const uint64_t at = r->begin - object.begin, space = r->pitch - at % r->pitch;
+    if (r->rows > 1 && r->width > space) {
+        rest->begin += space;
+        rest->width -= space;
+        r->width = space;
+        return true;
+    }
+    if (r->rows == 1 || (at / r->pitch + r->rows) * r->pitch <= object.end - object.begin)
+        return false;
+    *rest = gs_one_row(gs_rect_row(r, --r->rows));
+    return true;
+}
+
+/* Splits rectangles that drivers refuse in the source or in the target. */
 static int take_apart(const struct gs_mem *root, struct gs_sends *sends)
 {
     int err = 0;
-    for (size_t i = 0; i < sends->n && !err; i++) {
+    for (size_t i = 0; i < sends->n && !err;) {
         struct gs_send rest = sends->v[i];
         struct gs_rect *r = &sends->v[i].rect;
-        const uint64_t space = r->pitch - r->begin % r->pitch;
-        if (r->rows == 1)
-            continue;
-        if (r->width > space) {
-            rest.rect.begin += space;
-            rest.rect.width -= space;
-            r->width = space;
-        } else if ((r->begin / r->pitch + r->rows) * r->pitch > root->size) {
-            rest.rect = gs_one_row(gs_rect_row(r, --r->rows));
-        } else {
-            continue;
-        }
-        err = gs_sends_add(sends, &rest);
+        if (cut_off(r, root->bytes->place[rest.from].range, &rest.rect) ||
+            cut_off(r, root->bytes->place[rest.to->place].range, &rest.rect))
+            err = gs_sends_add(sends, &rest);
+        else
+            i++;
     }
     return err;
 }
@@ -127,21 +135,24 @@ static int take_apart(const struct gs_mem *root, struct gs_sends *sends)
 /* The copy of a send from its place to the same bytes of another replica. */
 static void set_op(struct gs_send *send, const struct gs_mem *root)
 {
+    const struct gs_replica *src = &root->bytes->place[send->from];
     const struct gs_rect *r = &send->rect;
+    const uint64_t at = r->begin - src->range.begin;
     struct gs_op *op = &send->op;
-    *op = gs_op_copy(root->bytes->place[send->from].mem, NULL, (size_t)r->begin, 0, (size_t)r->width);
+    send->begin = src->range.begin;
+    *op = gs_op_copy(src->mem, NULL, (size_t)at, (size_t)r->begin, (size_t)r->width);
     if (root->image) {
         op->kind = GS_OP_COPY_IMAGE;
         gs_image_box(root, gs_rect_hull(r), op->from, op->region);
         op->texel = gs_image_element(root, op->from, op->region);
+        memcpy(op->to, op->from, sizeof op->to);
     } else if (r->rows > 1) {
         op->kind = GS_OP_COPY_RECT;
-        op->from[0] = (size_t)(r->begin % r->pitch);
-        op->from[1] = (size_t)(r->begin / r->pitch);
+        op->from[0] = (size_t)(at % r->pitch);
+        op->from[1] = (size_t)(at / r->pitch);
         op->region[1] = (size_t)r->rows;
         op->from_pitch[0] = op->to_pitch[0] = (size_t)r->pitch;
     }
-    memcpy(op->to, op->from, sizeof op->to);
 }
 
 /* Each send has one target so far. */
@@ -156,8 +167,10 @@ cl_int gs_transfer(struct gs_command *cmd, struct gs_mem *root, struct gs_sends 
     for (size_t i = 0; i < sends->n && !err; i++) {
         struct gs_send *send = &sends->v[i];
         set_op(send, root);
-        for (unsigned t = 0; t < send->n; t++)
+        for (unsigned t = 0; t < send->n; t++) {
             send->to[t].mem = root->bytes->place[send->to[t].place].mem;
+            send->to[t].begin = root->bytes->place[send->to[t].place].range.begin;
+        }
         err = wait_for_source(cmd, &root->bytes->place[send->from], send);
     }
     return err ? err : gs_sends_enqueue(cmd, root, sends, &passage);
