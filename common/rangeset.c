@@ -289,6 +289,17 @@ bool gs_rangeset_overlap(const struct gs_rangeset *s, const struct gs_rangeset *
     return false;
 }
 
+struct gs_range gs_rangeset_hull(const struct gs_rangeset *s, const struct gs_rangeset *t)
+{
+    const struct gs_range none = {0, 0};
+    struct gs_range r = s->n ? (struct gs_range){s->v[0].begin, s->v[s->n - 1].end} : (struct gs_range){UINT64_MAX, 0};
+    if (t->n && t->v[0].begin < r.begin)
+        r.begin = t->v[0].begin;
+    if (t->n && t->v[t->n - 1].end > r.end)
+        r.end = t->v[t->n - 1].end;
+    return s->n || t->n ? r : none;
+}
+
 uint64_t gs_rangeset_bytes(const struct gs_rangeset *s)
 {
     uint64_t sum = 0;

@@ -51,6 +51,9 @@ size_t gs_rangeset_find(const struct gs_rangeset *s, uint64_t at);
 bool gs_rangeset_touches(const struct gs_rangeset *s, struct gs_range r);
 bool gs_rangeset_overlap(const struct gs_rangeset *s, const struct gs_rangeset *t);
 
+/* The range from the first byte of s or t to the last; empty where both are. */
+struct gs_range gs_rangeset_hull(const struct gs_rangeset *s, const struct gs_rangeset *t);
+
 /* The number of bytes in s. */
 uint64_t gs_rangeset_bytes(const struct gs_rangeset *s);
 

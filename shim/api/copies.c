@@ -26,15 +26,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
     return gs_transfer_command(&cmd);
 }
 
-/* Is there memory for the copy wherever some of it comes from? Made where there is none yet. */
-static bool has_space(const struct gs_mem *src, struct gs_range from, struct gs_mem *dst)
-{
-    cl_int err = CL_SUCCESS;
-    for (uint64_t end; from.begin < from.end && !err; from.begin = end)
-        gs_replica_of(dst, gs_holder(src, from, &end), &err);
-    return !err;
-}
-
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
 static cl_int copy_pieces(struct gs_home *h, struct gs_placed *done)
 {
@@ -49,7 +40,9 @@ static cl_int copy_pieces(struct gs_home *h, struct gs_placed *done)
         const unsigned place = gs_holder(src, (struct gs_range){at, from.end}, &end);
         const struct gs_range out = {to.begin + (at - from.begin), to.begin + (end - from.begin)};
         struct gs_events wait = {0};
-        err = gs_ready_events(&h->cmd, src, place, dst, place, &wait);
+        const struct gs_need room = {place, -1, &(const struct gs_rangeset){0}, &wait, out};
+        err = gs_require_all(&h->cmd, dst, &room, 1, false);
+        err = err ? err : gs_ready_events(&h->cmd, src, place, dst, place, &wait);
         const struct gs_place_memory source = gs_replica_at(src, place), target = gs_replica_at(dst, place);
         const struct gs_op copy = gs_op_copy(source.mem, target.mem, (size_t)(at - source.range.begin),
                                              (size_t)(out.begin - target.range.begin), (size_t)(end - at));
@@ -74,13 +67,12 @@ bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, 
     h.dst = *to;
     const bool may = gs_list_is_valid(cmd->n_wait, cmd->wait) && !gs_at_home(from->m->root, from->range) &&
                      !atomic_load(&cmd->ctx->user_events) && !gs_home_is_in_use(&h) &&
-                     gs_count_holders(from->m->root, from->range, MOST_PIECES + 1) <= MOST_PIECES &&
-                     has_space(from->m->root, from->range, to->m->root);
+                     gs_count_holders(from->m->root, from->range, MOST_PIECES + 1) <= MOST_PIECES;
     if (may)
         err = copy_pieces(&h, &done);
     if (may && !err)
         err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, cmd->event);
-    if (may && err) { /* a driver may find that there is no memory only when it is used */
+    if (may && err) { /* there is no memory in a place; some drivers find that only when it is used */
         gs_command_flush(cmd->q);
         GS_MAY_WAIT("a copy that is given up half-way", GS_WITHOUT_LIMIT);
         gs_events_wait(&done.events);

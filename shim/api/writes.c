@@ -19,9 +19,9 @@ static bool may_go(struct gs_home *h)
 static bool is_of_other_gpu(const struct gs_home *h)
 {
     const struct gs_job *job = &h->put.job;
+    const struct gs_range there = gs_replica_at(h->dst.m->root, job->place[0]).range;
     const struct gs_mem *root = h->dst.m->root;
-    return h->cmd.units && job->n == 1 && job->place[0] &&
-           gs_replica_at(root, job->place[0]).range.end == root->size;
+    return h->cmd.units && job->n == 1 && job->place[0] && there.end - there.begin == root->size;
 }
 
 /* Where the bytes are to go, of which t is the transfer home. None: home. A task's devices may not be all. */

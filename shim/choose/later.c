@@ -41,8 +41,9 @@ static bool is_fit(const struct gs_program *p)
 {
     const char *uncached = getenv("CUDA_CACHE_DISABLE"); /* of NVIDIA's driver */
     return !(uncached && *uncached == '1') && p->source && p->options && !p->n_units && !p->from_binary &&
-           !p->o.ctx->pooled && !gs_group()->remote && !(gs_group()->type & CL_DEVICE_TYPE_CPU) &&
-           gs_settings()->mode == GS_MODE_AUTO && !gs_settings()->forget && !gs_scheduled();
+           !p->o.ctx->pooled && !atomic_load(&gs_process.large) && !gs_group()->remote &&
+           !(gs_group()->type & CL_DEVICE_TYPE_CPU) && gs_settings()->mode == GS_MODE_AUTO && !gs_settings()->forget &&
+           !gs_scheduled();
 }
 
 bool gs_later_look(struct gs_program *p)

@@ -9,6 +9,7 @@
 #include "shim/process/threads.h"
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
+#include "shim/report/report.h"
 
 enum { LOOK_AGAIN_NS = 500 * 1000 * 1000 };
 enum { PATIENT_MS = 5000, NO_TASK_STATUS = 125 }; /* where a task is required */
@@ -60,7 +61,9 @@ static void tell_memory(struct gs_client *c, unsigned place, int64_t bytes)
 
 void gs_memory_used(unsigned place, int64_t bytes)
 {
-    atomic_fetch_add_explicit(&search.used[place], bytes, memory_order_relaxed);
+    const int64_t before = atomic_fetch_add_explicit(&search.used[place], bytes, memory_order_relaxed);
+    if (atomic_load_explicit(&gs_process.large, memory_order_relaxed))
+        gs_report_holds(place, (uint64_t)(before + bytes), gs_group()->memory[place]);
     tell_memory(atomic_load(&gs_process.client), place, bytes);
 }
 

@@ -261,9 +261,11 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     struct gs_sends sends = {0};
     if (root->shared) {
         gs_compound_look(cmd->q); /* for shared bytes nothing else tells of failed writes */
-        cl_int err = gs_replicas_make(root, w, n);
-        for (unsigned i = 0; i < n && !err; i++)
-            err = gs_compound_await(cmd->ctx, w[i].done);
+        cl_int err = CL_SUCCESS;
+        for (unsigned i = 0; i < n && !err; i++) {
+            err = gs_make_room(cmd, root, &w[i]);
+            err = err ? err : gs_compound_await(cmd->ctx, w[i].done);
+        }
         return err;
     }
     if (!cmd->settled && (!cmd->serial || root->bytes->settled != cmd->serial))
@@ -272,8 +274,8 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
     if (!err && w[0].part >= 0)
         note_fetched(root, w, n, missing);
-    if (!err)
-        err = gs_replicas_make(root, w, n);
+    for (unsigned i = 0; i < n && !err; i++)
+        err = gs_make_room(cmd, root, &w[i]);
     for (unsigned i = 0; i < n && !err; i++)
         if (missing[i].n)
             err = gs_command_order(cmd);
@@ -300,7 +302,7 @@ void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root, const struct 
     unsigned n = 0;
     for (unsigned i = 0; next && !root->bytes->uses && i < root->o.ctx->n; i++)
         if (next[i].n)
-            w[n++] = (struct gs_need){i, -1, &next[i], &done};
+            w[n++] = (struct gs_need){.place = i, .part = -1, .bytes = &next[i], .done = &done};
     if (n && gs_command_wait_list(cmd, ends) == CL_SUCCESS)
         gs_require_all(cmd, root, w, n, false); /* what it can't bring the next launch fetches */
     gs_command_prefetches(cmd, &done);
@@ -310,7 +312,7 @@ void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root, const struct 
 cl_int gs_require_home(struct gs_command *cmd, struct gs_mem *root, struct gs_range want, struct gs_events *done)
 {
     const struct gs_rangeset set = {.v = &want, .n = want.begin < want.end};
-    const struct gs_need w = {0, -1, &set, done};
+    const struct gs_need w = {.part = -1, .bytes = &set, .done = done};
     return gs_require_all(cmd, root, &w, 1, false);
 }
 
@@ -451,11 +453,6 @@ int gs_invalidate(struct gs_mem *root, struct gs_range what)
     for (unsigned p = 0; p < root->o.ctx->n && !err; p++)
         err = gs_rangeset_remove(&root->bytes->place[p].valid, what);
     return err;
-}
-
-cl_event gs_last_to_home(const struct gs_mem *root)
-{
-    return root->bytes->place[0].ready;
 }
 
 cl_int gs_define(struct gs_mem *root)

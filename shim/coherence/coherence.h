@@ -91,9 +91,6 @@ int gs_invalidate(struct gs_mem *root, struct gs_range what);
 /* Defines undefined bytes by home's values; else parts that leave such a byte alone show their own devices'. */
 cl_int gs_define(struct gs_mem *root);
 
-/* The last transfer to home, or null. */
-cl_event gs_last_to_home(const struct gs_mem *root);
-
 /* Is the whole range valid at home, with no transfer to home under way? */
 bool gs_at_home(struct gs_mem *root, struct gs_range r);
 
@@ -117,5 +114,10 @@ cl_int gs_host_places(struct gs_command *cmd, struct gs_mem *root, struct gs_ran
 /* Cuts the transfer t to home, of the bytes r of a buffer that the host is to write, into extents: bytes that launches
  * have wanted in one other place alone since the last write go there, the others home. None: all go home. */
 cl_int gs_host_targets(struct gs_mem *root, struct gs_range r, const struct gs_op_run *t, struct gs_extents *s);
+
+/* ---- room.c: the memory of a place, which grows with what it needs ---- */
+
+/* Sees to room for what a place needs: makes a replica, or a whole one of a range that is too small. */
+cl_int gs_make_room(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w);
 
 #endif

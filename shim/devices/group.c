@@ -235,6 +235,7 @@ int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, si
     for (unsigned i = 0; i < g->n; i++) {
         g->units[i] = 1;
         gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof *g->units, &g->units[i], NULL);
+        gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof *g->memory, &g->memory[i], NULL);
         g->type |= type_of(g->dev[i]);
     }
     g->shared_memory = same_memory(g);

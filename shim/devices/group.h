@@ -11,14 +11,15 @@ struct gs_group {
     cl_platform_id platform; /* null: there is no group, and everything passes through */
     unsigned n;              /* 1 … GS_MAX_DEVICES */
     cl_device_id dev[GS_MAX_DEVICES];
-    cl_uint units[GS_MAX_DEVICES]; /* compute units of each */
-    cl_device_id parent;           /* of sub-devices; also in the context, since PoCL's image calls abort otherwise */
-    cl_device_type type;           /* of the devices, as the driver says */
-    bool sub_devices;              /* the devices are parts of one CPU device, and answer a request for GPUs as well */
-    bool unasked;                  /* the CPU was chosen because there is no GPU */
-    bool unlike;                   /* devices may differ in speed: they have different names, or are of several hosts */
-    bool shared_memory;            /* the devices work in the host's memory */
-    bool remote;                   /* devices of servers, on this host or others, by PoCL's remote driver */
+    cl_uint units[GS_MAX_DEVICES];   /* compute units of each */
+    cl_ulong memory[GS_MAX_DEVICES]; /* bytes of each one's global memory */
+    cl_device_id parent;             /* of sub-devices; also in the context, since PoCL's image calls abort otherwise */
+    cl_device_type type;             /* of the devices, as the driver says */
+    bool sub_devices;   /* the devices are parts of one CPU device, and answer a request for GPUs as well */
+    bool unasked;       /* the CPU was chosen because there is no GPU */
+    bool unlike;        /* devices may differ in speed: they have different names, or are of several hosts */
+    bool shared_memory; /* the devices work in the host's memory */
+    bool remote;        /* devices of servers, on this host or others, by PoCL's remote driver */
     /* The platform is PoCL. PoCL (3.1, lib/CL/devices/common.c) keeps several forms of a kernel for one local size (for
      * any offset or 0, for any grid width or narrow ones), but counts the uses of all as uses of the form used last:
      * two launches of one kernel at once end the application by an assertion. */

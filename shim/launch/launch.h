@@ -22,6 +22,7 @@ struct gs_kernel_run {
     unsigned factor;      /* a chunk has so many times the configured work-groups */
     bool odd;             /* of no whole work-groups: the last chunk goes first, so that the driver objects at once */
     void **kept;          /* of chunks enqueued later, by argument: its memory object or sampler, kept; or null */
+    uint64_t shift[GS_SHIFTS]; /* by argument: of a pointer to a range */
 };
 
 /* Sets the hidden argument for one chunk of a gs_kernel_run, and enqueues the chunk: gs_units.enqueue. */
@@ -91,8 +92,8 @@ cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k);
 
 /* ---- whole.c ---- */
 
-/* Gives a kernel all arguments, with the replicas of the place, but for the hidden one. */
-cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place);
+/* Gives a kernel all arguments, with the replicas of the place, but for the hidden one. Sets run->shift. */
+cl_int gs_launch_args(struct gs_launching *l, struct gs_kernel_run *run);
 
 /* May the launch write to the memory object in this argument, directly or by an address that the kernel stores? */
 bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg);

@@ -9,15 +9,29 @@
 #include "shim/output/output.h"
 #include "shim/transfer/transfer.h"
 
+/* May replicas of the use's root be ranges? If the kernel's pointers to it are moved, and nobody else looks for its
+ * bytes at the replica's begin. Units keep replicas by arguments of kernels, which keep nothing alive. */
+static bool takes_ranges(const struct gs_launching *l, const struct gs_use *u)
+{
+    bool takes = l->k->program->moved && l->k->n_args <= GS_SHIFTS && !l->cmd.units && !gs_use_is_joined(u);
+    for (cl_uint i = 0; i < l->k->n_args && takes; i++)
+        if (l->mems[i] && l->mems[i]->root == u->root)
+            takes = l->summary->args[i].kind == GS_ARG_GLOBAL && !l->summary->args[i].escapes;
+    return takes;
+}
+
 /* Makes every byte that a part needs valid on its place. */
 static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct gs_events *ready)
 {
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
+        const bool ranges = takes_ranges(l, u);
         struct gs_need w[GS_MAX_DEVICES];
         for (unsigned p = 0; p < plan->n_parts; p++)
-            w[p] = (struct gs_need){l->put.job.place[p], (int)p, &u->needs[p], &ready[p]};
+            w[p] = (struct gs_need){l->put.job.place[p], (int)p, &u->needs[p], &ready[p],
+                                    ranges ? gs_rangeset_hull(&u->needs[p], &u->owned[p])
+                                           : gs_replica_at(u->root, 0).range};
         err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, u->writes == GS_COMPARED);
     }
     return err;
@@ -87,7 +101,7 @@ static cl_int start_together(const struct gs_plan *plan, struct split *s)
     return err;
 }
 
-/* Fills in how part p runs, with a spare kernel that has all arguments but the hidden one. */
+/* Fills in how part p runs, with a spare kernel. */
 static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p, struct split *s)
 {
     cl_int err;
@@ -98,8 +112,6 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
     if (l->cmd.units)
         gs_kernel_cut(run, &l->put.job, &plan->box[p]);
     run->kernel = gs_spare_kernel(l->k, run->place, &err);
-    if (!err)
-        err = gs_launch_args(l, run->kernel, run->place);
     return err;
 }
 
@@ -131,6 +143,8 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
     }
     if (!err)
         err = require_parts(l, plan, s->ready);
+    for (unsigned p = 0; p < plan->n_parts && !err; p++)
+        err = gs_launch_args(l, &s->run[p]);
     if (!err)
         err = let_leave(l, plan, s);
     if (!err && gs_plan_is_joined(plan, false))

@@ -2,13 +2,15 @@
 /* See launch.h, section units.c. */
 #include "shim/launch/launch.h"
 
-/* Sets the hidden argument for the chunk that begins at these work-groups. */
-static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3])
+/* Sets the hidden argument for the chunk that begins at these work-groups and work-items. */
+static cl_int set_hidden(const struct gs_kernel_run *run, const uint64_t base[3], const size_t offset[3])
 {
-    const struct gs_hidden hidden = gs_geometry_hidden(&run->geometry, base);
+    uint64_t hidden[GS_HIDDEN_WORDS];
     if (!run->summary->hidden)
         return CL_SUCCESS;
-    return gs_real()->clSetKernelArg(run->kernel, run->k->n_args, sizeof hidden, &hidden);
+    gs_hidden_fill(hidden, &run->geometry, base, offset, run->shift);
+    const size_t bytes = run->k->program->moved ? sizeof hidden : GS_HIDDEN_BYTES;
+    return gs_real()->clSetKernelArg(run->kernel, run->k->n_args, bytes, hidden);
 }
 
 /* Might a chunk's begin be larger than the driver's get_global_offset can say? Tests the box's end, to be safe. */
@@ -45,9 +47,10 @@ cl_int gs_enqueue_chunk(void *of, unsigned chunk, cl_command_queue queue, cl_uin
     gs_box_items(&run->geometry, &box, offset, global);
     for (unsigned d = 0; d < 3; d++)
         local[d] = (size_t)run->geometry.local[d];
-    cl_int err = set_hidden(run, box.begin);
-    const struct gs_op launch =
-        gs_op_launch(run->kernel, run->geometry.dims, offset, global, run->geometry.null_local ? NULL : local);
+    cl_int err = set_hidden(run, box.begin, offset);
+    const bool moved = run->summary->hidden && run->k->program->moved; /* it has no offset */
+    const struct gs_op launch = gs_op_launch(run->kernel, run->geometry.dims, moved ? NULL : offset, global,
+                                             run->geometry.null_local ? NULL : local);
     return err ? err : gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 

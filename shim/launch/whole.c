@@ -5,12 +5,14 @@
 #include "shim/coherence/coherence.h"
 #include "shim/order/completion.h"
 
-cl_int gs_launch_args(struct gs_launching *l, cl_kernel kernel, unsigned place)
+cl_int gs_launch_args(struct gs_launching *l, struct gs_kernel_run *run)
 {
+    cl_kernel kernel = run->kernel;
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         const struct gs_arg *a = &l->k->args[i];
-        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], place, &err) : NULL;
+        uint64_t *shift = &run->shift[i % GS_SHIFTS]; /* kernels of more arguments use no ranges */
+        cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], run->place, shift, &err) : NULL;
         const void *value = l->mems[i] ? &mem : a->has_value ? a->bytes : NULL;
         if (!err && a->is_svm)
             err = gs_real()->clSetKernelArgSVMPointer(kernel, i, *(void **)a->bytes);
@@ -39,7 +41,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     if (run.cut.n == 1)
         return 1;
     run.kernel = gs_spare_kernel(l->k, 0, &err);
-    if (!err && (err = gs_launch_args(l, run.kernel, 0)) != CL_SUCCESS)
+    if (!err && (err = gs_launch_args(l, &run)) != CL_SUCCESS)
         gs_spare_kernel_give(l->k, 0, run.kernel);
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     cl_event end;

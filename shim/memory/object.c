@@ -142,6 +142,15 @@ void gs_mem_retained(struct gs_mem *m)
     add_user(m->root);
 }
 
+static bool is_large(const struct gs_mem *root)
+{
+    enum { ONE_OF = 32 };
+    bool large = !root->image && !root->shared;
+    for (unsigned i = 0; i < root->o.ctx->n && large; i++)
+        large = gs_group()->memory[i] && root->size >= gs_group()->memory[i] / ONE_OF;
+    return large;
+}
+
 void gs_mem_publish(struct gs_mem *m, cl_mem handle)
 {
     struct gs_context *c = m->root->o.ctx;
@@ -151,6 +160,9 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
     GS_LOCKED(&c->lock);
     if (c->n > 1 && c->shared_memory && !m->image && !m->pool)
         gs_share(m);
+    const struct gs_settings *s = gs_settings(); /* --verify and --hosts have whole replicas, as have daemons' units */
+    if (c->n > 1 && is_large(m) && !c->pooled && !m->bytes->to_share && !s->verify && !s->remote && !gs_scheduled())
+        atomic_store(&gs_process.large, true);
     add_user(m);
 }
 
@@ -227,7 +239,7 @@ void gs_mem_free(struct gs_mem *m)
     for (unsigned i = 0; i < m->o.ctx->n; i++) {
         struct gs_replica *r = &b->place[i];
         if (m->root == m && !m->o.ctx->pooled && (!i || (r->mem && !m->shared)))
-            gs_memory_used(i, -(int64_t)m->size);
+            gs_memory_used(i, -(int64_t)(r->range.end - r->range.begin));
         free_place(m, i);
     }
     for (struct gs_mapping *map = m->mappings.newest, *next; map; map = next) {
@@ -255,14 +267,26 @@ void gs_mem_free(struct gs_mem *m)
 
 /* ---- copies on other places ---- */
 
-static cl_mem make_replica(struct gs_mem *root, cl_int *err)
+/* A 16th more on both sides, for other kernels whose parts are cut a little elsewhere. What is aligned in the buffer is
+ * aligned in the range. */
+static struct gs_range room_for(const struct gs_mem *root, struct gs_range touched)
+{
+    enum { PAGE = 4096, MORE = 16 };
+    const uint64_t more = (touched.end - touched.begin) / MORE + PAGE;
+    struct gs_range room = {touched.begin > more ? (touched.begin - more) / PAGE * PAGE : 0, touched.end + more};
+    room.end = room.end < root->size ? room.end : root->size;
+    const bool spares = (room.end - room.begin) / 5 <= root->size / 8;
+    return atomic_load(&gs_process.large) && is_large(root) && spares ? room : (struct gs_range){0, root->size};
+}
+
+static cl_mem make_replica(struct gs_mem *root, struct gs_range room, cl_int *err)
 {
     struct _cl_context *ctx = root->o.ctx->o.handle;
     const cl_mem_flags flags = CL_MEM_READ_WRITE;
     if (root->shared)
         return gs_share_replica(root, err);
     if (!root->image)
-        return gs_real()->clCreateBuffer(ctx, flags, root->size, NULL, err);
+        return gs_real()->clCreateBuffer(ctx, flags, (size_t)(room.end - room.begin), NULL, err);
     cl_image_desc desc = root->image->desc;
     desc.image_row_pitch = desc.image_slice_pitch = 0;
     desc.mem_object = NULL;
@@ -281,19 +305,32 @@ static cl_mem make_window(struct gs_mem *m, unsigned place, cl_int *err)
     return m->bytes->place[place].made ? gs_window_mem(m->bytes->place[place].made) : NULL;
 }
 
-cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
+cl_int gs_replica_make(struct gs_mem *root, unsigned place, struct gs_range touched)
+{
+    cl_int err;
+    const struct gs_range room = room_for(root, touched);
+    cl_mem mem = make_replica(root, room, &err);
+    if (!mem)
+        return err;
+    if (!root->shared)
+        gs_memory_used(place, (int64_t)(room.end - room.begin));
+    root->bytes->place[place].mem = mem;
+    root->bytes->place[place].range = room;
+    return CL_SUCCESS;
+}
+
+cl_mem gs_replica_of(struct gs_mem *m, unsigned place, uint64_t *shift, cl_int *err)
 {
     *err = CL_SUCCESS;
     if (place == 0)
         return m->o.handle;
     struct gs_replica *r = &m->root->bytes->place[place];
-    if (!r->mem) {
-        r->mem = make_replica(m->root, err);
-        r->range.end = m->root->size;
-        if (r->mem && !m->root->shared)
-            gs_memory_used(place, (int64_t)m->root->size);
-    }
-    if (m == m->root || !r->mem)
+    if (!r->mem)
+        *err = gs_replica_make(m->root, place, (struct gs_range){0, m->root->size});
+    const bool whole = r->range.end - r->range.begin == m->root->size;
+    if (!whole && r->mem)
+        *shift = r->range.begin - m->origin;
+    if (m == m->root || !r->mem || !whole)
         return r->mem;
     if (!m->bytes->place[place].mem)
         m->bytes->place[place].mem = make_window(m, place, err);
@@ -302,15 +339,8 @@ cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err)
 
 struct gs_place_memory gs_replica_at(const struct gs_mem *root, unsigned place)
 {
-    return (struct gs_place_memory){root->bytes->place[place].mem, root->bytes->place[place].range};
-}
-
-cl_int gs_replicas_make(struct gs_mem *root, const struct gs_need *w, unsigned n)
-{
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < n && !err; i++)
-        gs_replica_of(root, w[i].place, &err);
-    return err;
+    const struct gs_replica *r = &root->bytes->place[place];
+    return (struct gs_place_memory){r->mem, r->range, r->ready};
 }
 
 void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end)

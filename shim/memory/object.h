@@ -151,14 +151,22 @@ static inline struct gs_range gs_window_range(const struct gs_mem *m, uint64_t o
     return (struct gs_range){m->origin + offset, m->origin + offset + bytes};
 }
 
-/* The memory object to use in a place: at home m itself, elsewhere its replica, or the window of its root's replica.
- * Made if need be. Null with the error in *err. */
-cl_mem gs_replica_of(struct gs_mem *m, unsigned place, cl_int *err);
+/* The memory object for a kernel in a place: at home m itself, elsewhere its replica, or the window of its root's
+ * replica; of a range the range, and *shift: by how many bytes the kernel is to move back its pointer. Made if need be,
+ * whole. Null with the error in *err. */
+cl_mem gs_replica_of(struct gs_mem *m, unsigned place, uint64_t *shift, cl_int *err);
 
-/* What a place has of a root: an object, and the bytes of the root that it has room for. Null, of no bytes: nothing. */
+/* Makes a replica of a root in a place that has none: of a large buffer (a 32nd of the smallest device's memory) a
+ * range with these bytes, if that spares three eighths; else whole. gs_process.large: a buffer was so large. Kernels
+ * that are translated later have their pointers moved (gs_program.moved), so that they can use ranges. */
+cl_int gs_replica_make(struct gs_mem *root, unsigned place, struct gs_range touched);
+
+/* What a place has of a root: an object, the bytes of the root that it has room for, and the last transfer into it, or
+ * null. Without a replica: nothing. */
 struct gs_place_memory {
     cl_mem mem;
     struct gs_range range;
+    cl_event ready;
 };
 struct gs_place_memory gs_replica_at(const struct gs_mem *root, unsigned place);
 
@@ -168,10 +176,8 @@ struct gs_need {
     int part; /* of a split launch; -1: of none */
     const struct gs_rangeset *bytes;
     struct gs_events *done;
+    struct gs_range touched; /* what the place must have room for; empty: it has room */
 };
-
-/* Makes the root's replica in each place that needs bytes. */
-cl_int gs_replicas_make(struct gs_mem *root, const struct gs_need *w, unsigned n);
 
 /* Later commands that touch the place wait for `end`: of a merge at home, or of a transfer that was given up. */
 void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end);

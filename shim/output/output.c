@@ -88,10 +88,7 @@ static cl_int take_ahead(struct gs_command *cmd, const struct gs_use *u, unsigne
 /* More than MOST_BYTES, and, where the devices have memory of their own, than one of so many bytes of the first's. */
 static bool is_too_much(const struct gs_context *ctx, uint64_t bytes)
 {
-    cl_ulong all = 0;
-    if (bytes > MOST_BYTES && !ctx->shared_memory)
-        gs_real()->clGetDeviceInfo(ctx->dev[0], CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
-    return bytes > MOST_BYTES && bytes > all / ONE_OF;
+    return bytes > MOST_BYTES && bytes > (ctx->shared_memory ? 0 : gs_group()->memory[0] / ONE_OF);
 }
 
 /* Releases buffers: with `used` those in use, with `all` all, and always those not worth keeping. */
@@ -226,8 +223,8 @@ static cl_int fill(struct gs_command *cmd, const struct gs_use *u, unsigned part
     cl_event event = NULL;
     cl_int err = gs_events_share_all(&wait, ready);
     /* Home may still be fetching bytes from the place. */
-    if (!err && gs_last_to_home(u->root))
-        err = gs_events_share(&wait, gs_last_to_home(u->root));
+    if (!err && gs_replica_at(u->root, 0).ready)
+        err = gs_events_share(&wait, gs_replica_at(u->root, 0).ready);
     cl_command_queue queue = err ? NULL : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, part, &err);
     for (size_t i = 0; i < s->n && !err; i++) {
         const bool last = i + 1 == s->n;

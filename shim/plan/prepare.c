@@ -136,7 +136,7 @@ static bool is_useful(const struct gs_program *p)
 }
 
 /* Has the translator translate the program; on failure p->refusal says why. Inside the driver only to ask it. */
-static void translate(struct gs_program *p)
+static void ask_translator(struct gs_program *p)
 {
     if (!gs_threads_enter()) {
         p->refusal = GS_R_TRANSLATING; /* the process ends: nobody reads this */
@@ -164,7 +164,7 @@ static void translate(struct gs_program *p)
         .units = units,
         .n_units = n,
         .device = {extensions, version, vendor, platform, bits, images == CL_TRUE, device},
-        .windows = p->o.ctx->pooled,
+        .windows = p->moved,
     };
     const char *given = secure_getenv("GPUSPARC_TRANSLATOR");
     snprintf(path, sizeof path, "%s/gpusparc-translate", gs_library_dir());
@@ -195,6 +195,19 @@ static void translate(struct gs_program *p)
     free(vendor);
     free(device);
     free(driver);
+}
+
+/* Where pointers can't be moved, or what the compiler makes of sums might change, whole replicas will do. */
+static void translate(struct gs_program *p)
+{
+    p->moved = p->o.ctx->pooled || atomic_load(&gs_process.large);
+    ask_translator(p);
+    if (!p->moved || p->o.ctx->pooled || !(p->refusal || is_relaxed(p)))
+        return;
+    forget_translation(p);
+    p->refusal = NULL;
+    p->moved = false;
+    ask_translator(p);
 }
 
 /* A translated program that is being compiled: of all places, or PoCL's of one. */

@@ -294,7 +294,8 @@ static void release_parts(struct gs_pool_launch *l)
 }
 
 /* Memory; and of the hidden argument what all chunks of the turn share. */
-static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel, struct gs_pool_hidden *hidden)
+static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kernel kernel,
+                       struct gs_hidden_moves *hidden)
 {
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
@@ -311,7 +312,7 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
 }
 
 static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queue queue, cl_kernel kernel,
-                      const struct gs_box *box, struct gs_pool_hidden *hidden)
+                      const struct gs_box *box, struct gs_hidden_moves *hidden)
 {
     size_t offset[3], global[3], local[3];
     cl_event end;
@@ -334,7 +335,7 @@ static cl_int enqueue(struct gs_pool_launch *l, struct run *run, cl_command_queu
 static cl_int begin(struct gs_pool_launch *l, struct run *run)
 {
     const cl_kernel kernel = l->kernel[l->kernel[run->device] ? run->device : 0];
-    struct gs_pool_hidden hidden = {0};
+    struct gs_hidden_moves hidden = {0};
     struct gs_cut chunks;
     cl_int err;
     run->factor = gs_chunk_factor(l->size);

@@ -37,7 +37,7 @@ static cl_ulong device_number(unsigned device, cl_device_info what)
 
 static uint64_t space_of(unsigned device)
 {
-    return gs_pool_space_of(device_number(device, CL_DEVICE_GLOBAL_MEM_SIZE));
+    return gs_pool_space_of(gs_group()->memory[device]);
 }
 
 uint64_t gs_pool_bytes(void)
@@ -467,7 +467,7 @@ static struct gs_pool_window *add_window(struct gs_pool_root *r, unsigned device
     r->windows = w;
     store.used[device] += bytes;
     gs_memory_used(device, (int64_t)bytes);
-    gs_report_pool_holds(device, store.used[device], space_of(device));
+    gs_report_holds(device, store.used[device], space_of(device));
     return w;
 }
 

@@ -25,12 +25,6 @@ static inline uint64_t gs_pool_space_of(uint64_t bytes)
     return bytes - bytes / 16;
 }
 
-/* The last argument of a kernel in the translation for pooled memory. */
-struct gs_pool_hidden {
-    struct gs_hidden hidden;
-    struct gs_moves moves;
-};
-
 /* What a turn does to one root. */
 struct gs_turn_use {
     struct gs_mem *root;

@@ -16,6 +16,7 @@ extern struct gs_process {
     atomic_uint_fast64_t look_at_ns;  /* when to look for a daemon again; UINT64_MAX: never */
     struct gs_client *_Atomic client; /* made once, never closed; its end is the process's; or NULL */
     const char *_Atomic given_up;     /* why nothing is split any more, or NULL */
+    atomic_bool large;                /* there was a buffer of which replicas may be ranges: shim/memory/object.h */
     struct gs_settings settings;
 } gs_process;
 __attribute__((cold)) void gs_settings_read(void);

@@ -192,6 +192,7 @@ struct gs_program {
     atomic_uint_fast64_t id;         /* of text and options, by which the book knows the kernels; 0: not made yet */
     pthread_mutex_t lock;            /* all below */
     bool prepared;
+    bool moved; /* kernels of the translation take shifts of their pointers, which lead to ranges of buffers */
     struct gs_summary *summary;
     cl_program translated[GS_MAX_DEVICES]; /* [0] for all places, or one for each; owned */
 };

@@ -88,7 +88,7 @@ void gs_report_later(enum gs_counter what, int more)
     atomic_fetch_add(&told.r.moves[what], (uint_fast64_t)more);
 }
 
-void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t space)
+void gs_report_holds(unsigned device, uint64_t bytes, uint64_t space)
 {
     atomic_uint_fast64_t *held = &told.r.most_held[device];
     uint_fast64_t most = atomic_load(held);

@@ -56,8 +56,8 @@ static inline void gs_report_moved(unsigned what, uint64_t bytes)
 /* So many programs more, or fewer. Any thread. */
 void gs_report_later(enum gs_counter what, int more);
 
-/* A device's windows of pooled memory have so many bytes now, of the `space` for windows. Any thread. */
-void gs_report_pool_holds(unsigned device, uint64_t bytes, uint64_t space);
+/* A device's memory objects, or windows of pooled memory, have so many bytes now, of the `space`. Any thread. */
+void gs_report_holds(unsigned device, uint64_t bytes, uint64_t space);
 
 /* Of launches, by what is said of them; count 0: nothing. */
 enum { GS_REPORT_COUNTS = 8 };
@@ -112,7 +112,7 @@ struct gs_report {
     struct gs_kernel_stats *kernels;
     struct gs_busy busy[GS_PATHS], phases[GS_PHASES];
     atomic_uint_fast64_t moved[GS_COUNTED], moves[GS_COUNTED];             /* bytes, and number of transfers */
-    atomic_uint_fast64_t most_held[GS_MAX_DEVICES], space[GS_MAX_DEVICES]; /* of pooled memory */
+    atomic_uint_fast64_t most_held[GS_MAX_DEVICES], space[GS_MAX_DEVICES]; /* see gs_report_holds */
 };
 
 /* The time of the device that was busy longest with the kernel. */

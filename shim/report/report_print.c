@@ -36,8 +36,8 @@ uint64_t gs_report_kernel_ns(const struct gs_kernel_stats *k)
     return longest;
 }
 
-/* That have had pooled memory. */
-static unsigned count_pooled(const struct gs_report *r)
+/* Devices of which it is known what they held. */
+static unsigned count_held(const struct gs_report *r)
 {
     unsigned n = GS_MAX_DEVICES;
     while (n && !r->space[n - 1])
@@ -68,17 +68,19 @@ static void print_kernel(FILE *f, const struct gs_kernel_stats *k, int width, ui
 
 static void print_pool(FILE *f, const struct gs_report *r)
 {
-    const unsigned n = count_pooled(r);
+    const unsigned n = count_held(r);
     if (r->moves[GS_POOL_REFUSED])
         fprintf(f, "gpusparc: pooled memory: %llu images of kinds that it doesn't have were refused\n",
                 (number)r->moves[GS_POOL_REFUSED]);
     if (!n)
         return;
-    fputs("gpusparc: pooled memory, MiB at most of room:", f);
+    fprintf(f, "gpusparc: %smemory, MiB at most of room:", gs_settings()->pooled ? "pooled " : "");
     for (unsigned d = 0; d < n; d++)
         fprintf(f, "%s %.1f of %.1f", d ? "," : "", mib(r->most_held[d]), mib(r->space[d]));
-    fprintf(f, "; evicted: %llu windows, %.1f MiB to the host; brought to devices: %.1f MiB\n",
-            (number)r->moves[GS_POOL_EVICTED], mib(r->moved[GS_POOL_EVICTED]), mib(r->moved[GS_POOL_BROUGHT]));
+    if (gs_settings()->pooled)
+        fprintf(f, "; evicted: %llu windows, %.1f MiB to the host; brought to devices: %.1f MiB",
+                (number)r->moves[GS_POOL_EVICTED], mib(r->moved[GS_POOL_EVICTED]), mib(r->moved[GS_POOL_BROUGHT]));
+    fputc('\n', f);
 }
 
 void gs_report_print(FILE *f, const struct gs_report *r)
@@ -148,7 +150,7 @@ static void write_kernel(FILE *f, const struct gs_kernel_stats *k)
 
 static void write_pool(FILE *f, const struct gs_report *r)
 {
-    const unsigned n = count_pooled(r);
+    const unsigned n = count_held(r);
     if (!n && !r->moves[GS_POOL_REFUSED])
         return;
     fputs("  \"memory\": {\"peak\": [", f);

@@ -126,7 +126,7 @@ void gs_sends_free(struct gs_sends *sends)
 {
 }
 
-cl_int gs_replicas_make(struct gs_mem *m, const struct gs_need *w, unsigned n)
+cl_int gs_make_room(struct gs_command *cmd, struct gs_mem *m, const struct gs_need *w)
 {
     return CL_SUCCESS;
 }

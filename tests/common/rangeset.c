@@ -49,8 +49,12 @@ static void assert_queries_agree(const struct gs_rangeset *s, const bool *oracle
 /* The same of two sets; and which range a byte leads to. */
 static void assert_pair_agrees(const struct gs_rangeset *s, const struct gs_rangeset *t, const bool *so, const bool *to)
 {
+    const struct gs_range hull = gs_rangeset_hull(s, t);
+    struct gs_range first_to_last = {0, 0};
     bool all = true, in[BYTES];
     for (unsigned b = 0; b < BYTES; b++) {
+        if (so[b] || to[b])
+            first_to_last = (struct gs_range){first_to_last.end ? first_to_last.begin : b, b + 1};
         in[b] = so[b] && to[b];
         all = all && (so[b] || !to[b]);
     }
@@ -59,6 +63,7 @@ static void assert_pair_agrees(const struct gs_rangeset *s, const struct gs_rang
     assert_same(&common, in);
     gs_rangeset_free(&common);
     assert_int_equal(gs_rangeset_contains_set(s, t), all);
+    assert_true(hull.begin == first_to_last.begin && hull.end == first_to_last.end);
     for (uint64_t b = 0; b < BYTES; b++) {
         const size_t at = gs_rangeset_find(s, b);
         assert_true(at == s->n || s->v[at].end > b);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/rangeset.h"
 
@@ -112,13 +113,17 @@ struct gs_hidden {
     uint64_t group_base[3];    /* what get_group_id begins at in this part */
 };
 
-/* For pooled memory (gs_translate_request.windows), behind the hidden argument. Such launches have no
+/* For ranges of buffers (gs_translate_request.windows), behind the hidden argument. Such launches have no
  * global_work_offset, which not all drivers hold in 64 bits. Kernels with more arguments than GS_SHIFTS aren't
  * translated so. */
 enum { GS_SHIFTS = 48 };
 struct gs_moves {
     uint64_t item_base[3];     /* what get_global_id begins at in this part */
     uint64_t shift[GS_SHIFTS]; /* by argument: by how many bytes the kernel moves back a pointer before all else */
+};
+struct gs_hidden_moves {
+    struct gs_hidden hidden;
+    struct gs_moves moves;
 };
 
 /* The build option that lets the device's compiler reorder floating-point operations, or NULL. The compiled code then
@@ -164,6 +169,21 @@ static inline struct gs_hidden gs_geometry_hidden(const struct gs_geometry *g, c
         h.group_base[d] = base[d];
     }
     return h;
+}
+
+/* The last argument of a translated kernel: so many bytes, or with moves so many words. */
+enum {
+    GS_HIDDEN_BYTES = sizeof(struct gs_hidden),
+    GS_HIDDEN_WORDS = sizeof(struct gs_hidden_moves) / sizeof(uint64_t)
+};
+
+/* Fills it for the part that begins at these work-groups and work-items. */
+static inline void gs_hidden_fill(uint64_t words[GS_HIDDEN_WORDS], const struct gs_geometry *g, const uint64_t base[3],
+                                  const size_t items[3], const uint64_t shift[GS_SHIFTS])
+{
+    struct gs_hidden_moves all = {gs_geometry_hidden(g, base), {{items[0], items[1], items[2]}, {0}}};
+    memcpy(all.moves.shift, shift, sizeof all.moves.shift);
+    memcpy(words, &all, sizeof all);
 }
 
 /* A part: the work-groups begin[d] <= g < end[d] of the whole launch. */
