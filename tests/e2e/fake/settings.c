@@ -2,6 +2,7 @@
 /* What the environment asks for, and what all files share. */
 #include "fake.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 struct fake fake = {.n_devices = 2, .wave = 1, .marker_ns = 1, .read_ns = 1};
@@ -17,7 +18,8 @@ __attribute__((constructor)) static void set_up(void)
     const char *file = getenv("FAKE_LOG"), *times = getenv("FAKE_SLOWER"), *waves = getenv("FAKE_WAVE"),
                *item = getenv("FAKE_ITEM_NS"), *kib = getenv("FAKE_EVICT"), *marker = getenv("FAKE_MARKER_NS"),
                *read_ns = getenv("FAKE_READ_NS"), *pin = getenv("FAKE_PIN_NS");
-    fake.log = file ? fopen(file, "w") : NULL;
+    /* What compiles for later processes begins when the application ends, perhaps before its log is read. */
+    fake.log = file && strcmp(program_invocation_short_name, "gpusparc-compile") != 0 ? fopen(file, "w") : NULL;
     fake.item_ns = item ? strtod(item, NULL) : 0;
     fake.wave = waves ? strtoull(waves, NULL, 10) : 1;
     fake.marker_ns = marker ? strtoull(marker, NULL, 10) : fake.marker_ns;
