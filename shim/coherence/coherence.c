@@ -271,11 +271,13 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     if (!cmd->settled && (!cmd->serial || root->bytes->settled != cmd->serial))
         gs_settle(root);
     root->bytes->settled = cmd->serial;
-    cl_int err = look_for_missing(cmd, root, w, n, exactly, missing);
-    if (!err && w[0].part >= 0)
-        note_fetched(root, w, n, missing);
+    cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < n && !err; i++)
         err = gs_make_room(cmd, root, &w[i]);
+    if (!err)
+        err = look_for_missing(cmd, root, w, n, exactly, missing);
+    if (!err && w[0].part >= 0)
+        note_fetched(root, w, n, missing);
     for (unsigned i = 0; i < n && !err; i++)
         if (missing[i].n)
             err = gs_command_order(cmd);
@@ -352,6 +354,8 @@ void gs_host_use_begin(struct gs_side *use)
 {
     struct gs_bytes *root = use->m->root->bytes;
     use->m->bytes->calls++;
+    use->done = false;
+    root->carried++;
     use->next = root->uses;
     root->uses = use;
 }
@@ -369,6 +373,7 @@ void gs_host_use_end(struct gs_side *use)
 {
     if (!use->done)
         gs_host_use_done(use);
+    use->m->root->bytes->carried--;
     use->m->bytes->calls--;
 }
 

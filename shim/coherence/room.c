@@ -11,13 +11,15 @@ static cl_int grow(struct gs_command *cmd, struct gs_mem *root, unsigned place)
     struct gs_replica *r = &root->bytes->place[place];
     const struct gs_place_memory old = gs_replica_at(root, place);
     struct gs_events wait = {0}, done = {0};
-    if (root->bytes->uses)
+    if (root->bytes->carried)
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     cl_int err = gs_replica_make(root, place, (struct gs_range){0, root->size});
     if (err)
         return err;
     const struct gs_op copy = gs_op_copy(old.mem, r->mem, 0, (size_t)old.range.begin, old.range.end - old.range.begin);
     err = gs_ready_events(cmd, root, place, root, place, &wait);
+    if (!err && root->bytes->split_end) /* if that fails, so does the copy, which tells of both from now on */
+        err = gs_events_share(&wait, root->bytes->split_end);
     if (!err)
         err = gs_transfer_buffer(cmd, &copy, place, place, &wait, &done);
     if (!err && !gs_command_leave(root->o.ctx, *done.v))

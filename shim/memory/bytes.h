@@ -47,6 +47,7 @@ struct gs_prefetch {
 struct gs_bytes {
     struct gs_side *uses; /* of a root and its windows; the callers' */
     unsigned calls;       /* calls that use the object without the lock */
+    unsigned carried;     /* of a root: calls that use it or its windows so, those that have a marker among them */
     unsigned let_go;      /* releases by the application meanwhile, which the last of these calls passes on */
     struct gs_mem *prev;  /* of the context's roots */
     int users;            /* handles of the object and its windows in the application's hands */
