@@ -284,7 +284,7 @@ static unsigned find_facts(struct gs_home *h)
     if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) ||
         (dst && gs_home_is_invalid(dst->root, h->dst.range)))
         facts |= GS_FACT_AWAY;
-    if (!t || !sound || gs_home_is_in_use(h))
+    if (!t || !sound || h->vain || gs_home_is_in_use(h))
         return facts;
     const bool ring = (op->blocking || gs_home_may_carry(h)) &&
                       gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_prepare(h);

@@ -41,6 +41,7 @@ struct gs_home {
     unsigned n_runs;
     struct gs_events ready; /* events to wait for, beside the wait list; without `start`, all earlier commands */
     cl_event start;  /* a marker behind all earlier commands; or null. A call that needn't block has entered the ring */
+    bool vain;       /* the ring has been asked for, and had no time */
     bool times_link; /* the transfer's time is to tell of the link; not if a wait is in it */
 };
 

@@ -19,12 +19,10 @@ void gs_ring_wrote(struct gs_home *h)
 bool gs_ring_prepare(struct gs_home *h)
 {
     struct gs_queue *q = h->cmd.q;
-    uint64_t bytes = 0;
+    const struct gs_range r = gs_home_side(h)->range;
     if (h->cmd.op.blocking)
         return gs_mark_out_of_order(q, q->o.handle, h->n, h->v, &h->start) == CL_SUCCESS;
-    for (unsigned i = 0; i < h->n_runs; i++)
-        bytes += gs_staged_bytes(&h->runs[i]);
-    return gs_staging_queue_idle(q, &h->ready, bytes) && gs_staging_enter(q->o.ctx, false);
+    return gs_staging_queue_idle(q, &h->ready, r.end - r.begin) && gs_staging_enter(q->o.ctx, false);
 }
 
 /* Waits for all earlier commands, among them such as may still write to the host's memory. */

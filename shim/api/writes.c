@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes that don't go home, or not all of their bytes. To a job's one GPU, if that isn't the first: by way of the
  * first the bytes would cross the link and then both GPUs, and need units of both (H200s: 14 ms for 700 MB). And to
- * each GPU what that GPU alone has wanted of the bytes that the host wrote there before: by all links at once, and no
- * byte goes from GPU to GPU (two H200s, processes of ten iterations by default: aes 14.4 ms instead of 22, filter 18.6
- * instead of 22). Entered and left with the context locked. */
+ * each GPU what that GPU alone has wanted since the last write. Entered and left with the context locked. */
 #include "shim/api/home.h"
-
-/* Is this a write that may go to any place? */
-static bool may_go(struct gs_home *h)
-{
-    const struct gs_mem *root = h->dst.m->root;
-    return gs_home_is_valid(h) && !h->err && !root->shared && !root->image && !atomic_load(&h->cmd.ctx->user_events) &&
-           !gs_given_up(h->cmd.ctx) && !gs_home_is_in_use(h);
-}
 
 /* Is this a write to the one GPU of the job, which isn't the first? A GPU has a replica once a launch has needed the
  * buffer there. A buffer that only kernels at home use has none, and is written at home. */
@@ -34,7 +24,7 @@ static cl_int find_targets(const struct gs_home *h, const struct gs_op_run *t, s
         there.op.dst = gs_replica_at(root, there.place).mem;
         return gs_extents_add(s, &there);
     }
-    const bool may = atomic_load(&h->cmd.ctx->spread) && (!h->cmd.units || h->put.job.n == h->cmd.ctx->n);
+    const bool may = !h->cmd.units || h->put.job.n == h->cmd.ctx->n;
     return may ? gs_host_targets(root, h->dst.range, t, s) : CL_SUCCESS;
 }
 
@@ -53,8 +43,13 @@ static cl_int write_units(struct gs_home *h, const struct gs_op_run *run, cl_eve
  * command would take old bytes along from their target, and put those over new ones elsewhere. */
 static cl_int invalidate_and_carry(struct gs_home *h, cl_event *own)
 {
-    if (gs_invalidate(h->dst.m->root, h->dst.range) == 0)
-        return gs_carry_by_ring(h, own);
+    struct gs_mem *root = h->dst.m->root;
+    if (gs_invalidate(root, h->dst.range) == 0) {
+        const cl_int err = gs_carry_by_ring(h, own);
+        if (err) /* until the caller has written to home */
+            gs_spoil(root, h->dst.range);
+        return err;
+    }
     if (h->start)
         gs_event_replace(&h->start, NULL);
     else
@@ -66,17 +61,26 @@ bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *o
 {
     struct gs_mem *root = h->dst.m->root;
     struct gs_extents s = {0};
-    bool goes = may_go(h) && find_targets(h, t, &s) == CL_SUCCESS && s.n;
+    const bool blocks = h->cmd.op.blocking, other = is_of_other_gpu(h);
+    bool goes = (other || atomic_load(&h->cmd.ctx->spread)) && gs_home_is_valid(h) && !h->err && !root->shared &&
+                !root->image && !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx) &&
+                !gs_home_is_in_use(h);
+    const bool ring =
+        goes && (blocks || gs_home_may_carry(h)) && gs_staging_may_carry(h->cmd.ctx, t->op.ptr, t->op.region[0]);
+    goes = goes && (ring || other) && find_targets(h, t, &s) == CL_SUCCESS && s.n;
     h->runs = s.v;
     h->n_runs = s.n;
     for (unsigned i = 0; i < s.n && goes; i++)
         goes = gs_ready_events(&h->cmd, root, 0, root, s.v[i].place, &h->ready) == CL_SUCCESS;
+    /* A call that blocks is not to wait for other queues' commands. */
+    const bool asks = goes && ring && (!blocks || gs_staging_is_ready(&h->ready, t->op.region[0]));
+    const bool carries = asks && gs_ring_prepare(h);
+    h->vain = asks && !carries;
     /* Where a device is lost, home may not be. */
-    if (goes && (h->cmd.op.blocking || gs_home_may_carry(h)) &&
-        gs_staging_may_carry(h->cmd.ctx, t->op.ptr, t->op.region[0]) && gs_ring_prepare(h))
+    if (carries)
         goes = invalidate_and_carry(h, own) == CL_SUCCESS;
     else
-        goes = goes && is_of_other_gpu(h) && write_units(h, s.v, own) == CL_SUCCESS;
+        goes = goes && other && write_units(h, s.v, own) == CL_SUCCESS;
     if (goes && !h->cmd.marker)
         gs_ring_wrote(h);
     gs_extents_free(&s);

@@ -25,9 +25,8 @@ static inline bool gs_scheduled(void)
     return (gs_units_used() || !atomic_load_explicit(&gs_process.looked, memory_order_relaxed)) && gs_look_scheduled();
 }
 
-/* The application's memory objects and replicas take so many bytes more (or fewer) on a place, for the daemon's status,
- * and where replicas may be ranges for --stats.
- * Changes while the daemon is being joined may be missed. Any thread. */
+/* The application's memory objects and replicas take so many bytes more (or fewer) on a place: for the daemon's status,
+ * and for --stats. Changes while the daemon is being joined may be missed. Any thread. */
 void gs_memory_used(unsigned place, int64_t bytes);
 
 /* The daemon's number of the resource that a place's kernels run on. */

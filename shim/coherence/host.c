@@ -131,14 +131,14 @@ cl_int gs_host_targets(struct gs_mem *root, struct gs_range r, const struct gs_o
     struct walk w = {.root = root, .t = t, .r = r, .s = s};
     struct gs_rangeset *sent = &root->bytes->sent;
     bool away = false;
-    int err = gs_rangeset_remove(sent, r);
+    int err = 0;
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
         end = r.end;
         const unsigned wanting = find_wanting(root, at, &end), place = end - at < least ? 0 : wanting;
         away = away || place;
         err = give(&w, place, at, end);
-        if (place && !err)
-            err = gs_rangeset_add(sent, (struct gs_range){at, end});
+        if (!err)
+            err = (place ? gs_rangeset_add : gs_rangeset_remove)(sent, (struct gs_range){at, end});
     }
     if (err || !away)
         gs_extents_free(s);

@@ -36,6 +36,16 @@ none=$((1 << 40))
 same steady $((12 << 20))
 same mixed $((64 << 20))
 same beside $none
+# A piece that the driver refuses once, on its way to either device: all bytes go to the first device after all, or, if
+# they went there alone, the call returns the error.
+"$programs/large_writes" steady >alone.txt
+for piece in 18 25 40 60; do
+  rc=0
+  FAULT=clEnqueueWriteBuffer:$piece:-5 OPENCL_LAYERS=$programs/faults.so GPUSPARC_TRANSFER=pinned \
+    timeout -k 2 60 gpusparc run --mode multi --devices cpu:2 "$programs/large_writes" steady >out.txt 2>&1 || rc=$?
+  [ $rc = 1 ] && grep -q ' error -5$' out.txt && continue
+  [ $rc = 0 ] && cmp alone.txt out.txt || { diff alone.txt out.txt; fail "piece $piece refused: $rc"; }
+done
 # And by the units of a daemon, as a task of all GPUs and of one.
 own_daemon <<'END'
 [system]
