@@ -33,6 +33,12 @@ pooled() {
     [ -z "${3:-}" ] || bash "$GS_SOURCE/tests/e2e/pooled.sh" "$3"
 }
 
+# ranges [COUNT [SEED]]: random programs whose large buffers are ranges on the devices beside the first, and each call fails
+ranges() {
+    (mkdir -p "$GS_BUILD/tests/run/soak_ranges" && cd "$GS_BUILD/tests/run/soak_ranges" &&
+        GS_LIMIT=100000 bash "$GS_SOURCE/tests/e2e/ranges.sh" "${2:-$RANDOM}" "${1:-50}" 20)
+}
+
 # eight: all samples over eight GPUs, which are PoCL's devices by other names, and what else tests/e2e/eight_gpus.sh does
 eight() {
     (mkdir -p "$GS_BUILD/tests/run/soak_eight" && cd "$GS_BUILD/tests/run/soak_eight" && bash "$GS_SOURCE/tests/e2e/eight_gpus.sh" \

@@ -95,7 +95,7 @@ while IFS=$'\t' read -r where command; do
     command="gpusparc $(grep -oE 'daemon|top' <<<"$command" | head -1) --help" ;;
   *"gpusparc devices --check"*) command+=" --devices cpu:2" ;; # of one GPU nothing can be split
   *"gpusparc probe"*) command=$(sed 's/gpusparc probe [a-z]*/& --force/' <<<"$command") ;;
-  *"gpusparc try ./app") command="gpusparc try --time 30s ./app" ;; # longer than some runs take on a busy machine
+  *"gpusparc try ./app") command="gpusparc try --time 20s ./app" ;; # longer than some runs take on a busy machine
   *"gpusparc profile --task "*" -- "*) command=${command/ -- / --runs 1 -- } ;; # the last of two counts
   esac
   timeout 120 bash -c "$command" >out.txt 2>err.txt </dev/null || fail "$where: $shown: exit status $?: $(tail -n 3 out.txt err.txt)"
