@@ -73,7 +73,8 @@ bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *o
     for (unsigned i = 0; i < s.n && goes; i++)
         goes = gs_ready_events(&h->cmd, root, 0, root, s.v[i].place, &h->ready) == CL_SUCCESS;
     /* A call that blocks is not to wait for other queues' commands. */
-    const bool asks = goes && ring && (!blocks || gs_staging_is_ready(&h->ready, t->op.region[0]));
+    const bool asks =
+        goes && ring && (!blocks || !h->cmd.ctx->queues->next || gs_staging_is_ready(&h->ready, t->op.region[0]));
     const bool carries = asks && gs_ring_prepare(h);
     h->vain = asks && !carries;
     /* Where a device is lost, home may not be. */
