@@ -14,12 +14,13 @@ static bool is_of_other_gpu(const struct gs_home *h)
     return h->cmd.units && job->n == 1 && job->place[0] && there.end - there.begin == root->size;
 }
 
-/* Where the bytes are to go, of which t is the transfer home. None: home. A task's devices may not be all. */
-static cl_int find_targets(const struct gs_home *h, const struct gs_op_run *t, struct gs_extents *s)
+/* Where the bytes are to go, of which t is the transfer home. None: home. `other`: is_of_other_gpu. A task's devices
+ * may not be all. */
+static cl_int find_targets(const struct gs_home *h, const struct gs_op_run *t, bool other, struct gs_extents *s)
 {
     struct gs_mem *root = h->dst.m->root;
     struct gs_op_run there = *t;
-    if (is_of_other_gpu(h)) {
+    if (other) {
         there.place = h->put.job.place[0];
         there.op.dst = gs_replica_at(root, there.place).mem;
         return gs_extents_add(s, &there);
@@ -67,7 +68,7 @@ bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *o
                 !gs_home_is_in_use(h);
     const bool ring =
         goes && (blocks || gs_home_may_carry(h)) && gs_staging_may_carry(h->cmd.ctx, t->op.ptr, t->op.region[0]);
-    goes = goes && (ring || other) && find_targets(h, t, &s) == CL_SUCCESS && s.n;
+    goes = goes && (ring || other) && find_targets(h, t, other, &s) == CL_SUCCESS && s.n;
     h->runs = s.v;
     h->n_runs = s.n;
     for (unsigned i = 0; i < s.n && goes; i++)
