@@ -182,10 +182,12 @@ static bool wants_parts(const struct gs_settings *s)
 /* Do names, numbers of compute units, or clocks differ? */
 static bool differ(const struct gs_group *g)
 {
-    char name[2][256] = {"", ""}; /* of the first, and of another one */
-    cl_uint mhz[2] = {0};
+    char name[2][256]; /* of the first, and of another one */
+    cl_uint mhz[2];
     for (unsigned i = 0; i < g->n; i++) {
         const unsigned at = i > 0;
+        name[at][0] = 0;
+        mhz[at] = 0;
         gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_NAME, sizeof *name, name[at], NULL);
         gs_real()->clGetDeviceInfo(g->dev[i], CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof *mhz, &mhz[at], NULL);
         if (i && (strcmp(name[0], name[1]) != 0 || mhz[0] != mhz[1] || g->units[i] != g->units[0]))
