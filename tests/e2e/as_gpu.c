@@ -59,13 +59,7 @@ static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_inf
     static const char name[] = "NVIDIA CUDA";
     if (param != CL_PLATFORM_NAME)
         return below.clGetPlatformInfo(platform, param, size, value, size_ret);
-    if (size_ret)
-        *size_ret = sizeof name;
-    if (value && size < sizeof name)
-        return CL_INVALID_VALUE;
-    if (value)
-        memcpy(value, name, sizeof name);
-    return CL_SUCCESS;
+    return answer(name, sizeof name, size, value, size_ret);
 }
 
 static bool has_several(cl_context context)

@@ -77,17 +77,6 @@ static cl_uint once(cl_uint n, const cl_device_id *list, cl_device_id *to)
     return k;
 }
 
-static cl_int give(const void *what, size_t bytes, size_t room, void *value, size_t *size_ret)
-{
-    if (size_ret)
-        *size_ret = bytes;
-    if (value && room < bytes)
-        return CL_INVALID_VALUE;
-    if (value)
-        memcpy(value, what, bytes);
-    return CL_SUCCESS;
-}
-
 static cl_device_id copy_of(cl_device_id device, unsigned number)
 {
     unsigned i = 0;
@@ -178,9 +167,9 @@ static cl_int CL_API_CALL context_info(cl_context of, cl_context_info what, size
 {
     const struct devices devices = devices_of(of);
     if (devices.n > 0 && what == CL_CONTEXT_NUM_DEVICES)
-        return give(&devices.n, sizeof devices.n, room, value, size);
+        return answer(&devices.n, sizeof devices.n, room, value, size);
     if (devices.n > 0 && what == CL_CONTEXT_DEVICES)
-        return give(devices.list, devices.n * sizeof *devices.list, room, value, size);
+        return answer(devices.list, devices.n * sizeof *devices.list, room, value, size);
     return below.clGetContextInfo(of, what, room, value, size);
 }
 
@@ -207,7 +196,7 @@ static cl_int CL_API_CALL queue_info(cl_command_queue of, cl_command_queue_info 
 {
     const struct devices devices = devices_of(of);
     if (devices.n > 0 && what == CL_QUEUE_DEVICE)
-        return give(devices.list, sizeof *devices.list, room, value, size);
+        return answer(devices.list, sizeof *devices.list, room, value, size);
     return below.clGetCommandQueueInfo(of, what, room, value, size);
 }
 
@@ -264,9 +253,9 @@ static cl_int CL_API_CALL program_info(cl_program of, cl_program_info what, size
     unsigned char *binaries[MOST] = {NULL};
     const bool for_each = what == CL_PROGRAM_BINARY_SIZES || what == CL_PROGRAM_BINARIES;
     if (devices.n > 0 && what == CL_PROGRAM_NUM_DEVICES)
-        return give(&devices.n, sizeof devices.n, room, value, size);
+        return answer(&devices.n, sizeof devices.n, room, value, size);
     if (devices.n > 0 && what == CL_PROGRAM_DEVICES)
-        return give(devices.list, devices.n * sizeof *devices.list, room, value, size);
+        return answer(devices.list, devices.n * sizeof *devices.list, room, value, size);
     if (devices.n == 0 || !for_each)
         return below.clGetProgramInfo(of, what, room, value, size);
     cl_int err = below.clGetProgramInfo(of, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL);
@@ -285,7 +274,7 @@ static cl_int CL_API_CALL program_info(cl_program of, cl_program_info what, size
     if (err || !value)
         return err;
     if (what == CL_PROGRAM_BINARY_SIZES)
-        return give(of_all, devices.n * sizeof *of_all, room, value, NULL);
+        return answer(of_all, devices.n * sizeof *of_all, room, value, NULL);
     err = below.clGetProgramInfo(of, what, k * sizeof *binaries, binaries, NULL);
     for (cl_uint i = 0; i < devices.n && !err; i++)
         for (cl_uint j = 0; j < k; j++)

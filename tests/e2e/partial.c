@@ -9,13 +9,8 @@
  *                          whole        devices can't be divided
  *                          gpus         devices are GPUs with memory of their own
  *   PARTIAL_LOG=FILE       gets the name of each function at its first call */
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include <CL/cl_icd.h>
+#include "opencl.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -61,17 +56,6 @@ static _Noreturn void forever(const char *name)
     note(name);
     for (;;)
         pause();
-}
-
-static cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *bytes_ret)
-{
-    if (bytes_ret)
-        *bytes_ret = bytes;
-    if (out && room < bytes)
-        return CL_INVALID_VALUE;
-    if (out)
-        memcpy(out, value, bytes);
-    return CL_SUCCESS;
 }
 
 static cl_int answer_version(const char *language, size_t room, void *out, size_t *bytes_ret)

@@ -98,17 +98,6 @@ __attribute__((destructor)) static void report(void)
         fclose(f);
 }
 
-static cl_int answer(const void *is, size_t bytes, size_t size, void *value, size_t *ret)
-{
-    if (value && size < bytes)
-        return CL_INVALID_VALUE;
-    if (value)
-        memcpy(value, is, bytes);
-    if (ret)
-        *ret = bytes;
-    return CL_SUCCESS;
-}
-
 static cl_int CL_API_CALL device_info(cl_device_id dev, cl_device_info what, size_t size, void *value, size_t *ret)
 {
     const cl_ulong bytes = what == CL_DEVICE_GLOBAL_MEM_SIZE ? room : room / 2;

@@ -42,17 +42,6 @@ static cl_uint number_of(cl_device_id device)
     return i;
 }
 
-static cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *bytes_ret)
-{
-    if (bytes_ret)
-        *bytes_ret = bytes;
-    if (out && room < bytes)
-        return CL_INVALID_VALUE;
-    if (out)
-        memcpy(out, value, bytes);
-    return CL_SUCCESS;
-}
-
 cl_int lazy_gpu_info(cl_device_id device, cl_device_info what, size_t room, void *out, size_t *bytes_ret)
 {
     const cl_device_type type = CL_DEVICE_TYPE_GPU;
