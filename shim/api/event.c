@@ -122,10 +122,10 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
         for (struct gs_queue *q = c->queues; q; q = q->next)
             gs_carry_mark(q);
         struct gs_command cmd = {.ctx = c, .q = c->queues};
-        struct gs_putting put = {.q = c->queues};
+        struct gs_job job;
         if (gs_scheduled())
-            gs_job_now(&put.job);
-        const struct gs_putting *before = gs_put_for(put.job.scheduled ? &put : NULL);
+            cmd.units = gs_job_now(&job);
+        const struct gs_command *before = gs_put_for(&cmd);
         err = gs_gather_all(&cmd, &done);
         if (done.n)
             gs_events_free(&c->kept->at_home);

@@ -61,9 +61,10 @@ void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
     struct gs_queue *q = cmd->q;
     *h = (struct gs_home){.n = cmd->n_wait, .v = cmd->wait, .at_once = await_before(cmd)};
     h->cmd = *cmd;
-    h->cmd.units = gs_scheduled() ? gs_put_enter(&h->put, q, reads) : NULL;
+    if (gs_scheduled())
+        h->cmd.units = gs_job_enter(q->o.ctx, reads, &h->job);
     gs_queue_lock(q);
-    h->put_before = gs_put_for(h->cmd.units);
+    h->put_before = gs_put_for(&h->cmd);
 }
 
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
@@ -166,7 +167,7 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
         return h->err;
     const unsigned resource = maps || gs_op_crosses_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0);
     const struct gs_destination to = {h->cmd.q, queue, resource, h->n, h->v};
-    gs_op_cut(op, h->cmd.units && !maps ? gs_put_chunk(&h->put, op) : 0, &run.cut);
+    gs_op_cut(op, h->cmd.units && !maps ? gs_put_chunk(&h->cmd, op) : 0, &run.cut);
     if (run.cut.n == 1 && queue == h->cmd.queue)
         return enqueue(h, &to, &run, own);
     /* The application's queue keeps its order: later commands there come after all pieces. */

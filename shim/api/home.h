@@ -25,8 +25,8 @@ static inline bool gs_transfer_is_direct(uint64_t bytes)
 /* A command on objects of ours, done at home behind the list n, v. */
 struct gs_home {
     struct gs_command cmd; /* first */
-    struct gs_putting put; /* of cmd.units */
-    const struct gs_putting *put_before;
+    struct gs_job job;     /* cmd.units */
+    const struct gs_command *put_before;
     bool at_once;           /* the call blocks, and no unended command comes before in its in-order queue */
     struct gs_unit unit;    /* of a command of one unit, which is given back at the command's end */
     struct gs_events extra; /* transfers; from gs_home_ready on the application's wait list too */

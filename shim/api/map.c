@@ -85,10 +85,10 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
     const cl_command_type type = gs_op_command_type(&h->cmd.op);
     struct gs_cut cut;
     if (!h->cmd.units || !gs_list_is_valid(h->n, h->v) || !gs_mapped_usable(m, flags) ||
-        (!m->image && h->cmd.op.region[0] <= h->put.job.transfer_chunk))
+        (!m->image && h->cmd.op.region[0] <= h->job.transfer_chunk))
         return false;
     const struct gs_op op = lay_at(m, map);
-    gs_op_cut(&op, gs_put_chunk(&h->put, &op), &cut);
+    gs_op_cut(&op, gs_put_chunk(&h->cmd, &op), &cut);
     if (!map->ptr || cut.n == 1 || gs_home_ready(h) != CL_SUCCESS)
         return false;
     cl_int err;

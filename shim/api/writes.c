@@ -8,7 +8,7 @@
  * buffer there. A buffer that only kernels at home use has none, and is written at home. */
 static bool is_of_other_gpu(const struct gs_home *h)
 {
-    const struct gs_job *job = &h->put.job;
+    const struct gs_job *job = &h->job;
     const struct gs_range there = gs_replica_at(h->dst.m->root, job->place[0]).range;
     const struct gs_mem *root = h->dst.m->root;
     return h->cmd.units && job->n == 1 && job->place[0] && there.end - there.begin == root->size;
@@ -21,11 +21,11 @@ static cl_int find_targets(const struct gs_home *h, const struct gs_op_run *t, b
     struct gs_mem *root = h->dst.m->root;
     struct gs_op_run there = *t;
     if (other) {
-        there.place = h->put.job.place[0];
+        there.place = h->job.place[0];
         there.op.dst = gs_replica_at(root, there.place).mem;
         return gs_extents_add(s, &there);
     }
-    const bool may = !h->cmd.units || h->put.job.n == h->cmd.ctx->n;
+    const bool may = !h->cmd.units || h->job.n == h->cmd.ctx->n;
     return may ? gs_host_targets(root, h->dst.range, t, s) : CL_SUCCESS;
 }
 

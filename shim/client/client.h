@@ -121,11 +121,12 @@ struct gs_job {
 };
 
 /* Before a command of a scheduled application, with no lock held: begins a job if none is under way, and waits for its
- * release. `reads`: the command gets results for the host, or ends the host's access; the present job goes on. */
-void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
+ * release. `reads`: the command gets results for the host, or ends the host's access; the present job goes on. Fills
+ * *job, and returns it. */
+const struct gs_job *gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job);
 
-/* How commands are carried out now, without beginning a job. */
-void gs_job_now(struct gs_job *job);
+/* How commands are carried out now, without beginning a job. Null: as without a daemon; else `job`. */
+const struct gs_job *gs_job_now(struct gs_job *job);
 
 /* A command of the job has been enqueued; `end` is its event. Retains `end`. */
 void gs_job_add(cl_event end);

@@ -201,7 +201,7 @@ static void end_if_read(void)
         end_job();
 }
 
-void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job)
+const struct gs_job *gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job)
 {
     if (!reads)
         end_if_read();
@@ -217,12 +217,14 @@ void gs_job_enter(const struct gs_context *ctx, bool reads, struct gs_job *job)
         job->n--;
     if (job->place[0] >= ctx->n)
         job->place[0] = 0;
+    return job;
 }
 
-void gs_job_now(struct gs_job *job)
+const struct gs_job *gs_job_now(struct gs_job *job)
 {
     GS_LOCKED(&jobs.lock);
     *job = jobs.current;
+    return job->scheduled ? job : NULL;
 }
 
 /* Releases events that have ended. A failed one stays while others are under way: PoCL (3.1) uses such an event once

@@ -35,7 +35,7 @@ static bool find_mems(struct gs_launching *l)
 static bool is_tiny(const struct gs_launching *l)
 {
     for (cl_uint d = 0; d < l->cmd.op.dims; d++)
-        if (gs_geometry_groups(&l->geometry, d) >= l->put.job.n)
+        if (gs_geometry_groups(&l->geometry, d) >= l->job.n)
             return false;
     return true;
 }
@@ -62,14 +62,14 @@ static const char *early_reason(struct gs_launching *l, bool sound)
         atomic_store(&l->k->unsplittable, true);
         return GS_R_NOT_CHOSEN;
     }
-    if (l->put.job.n == 1)
+    if (l->job.n == 1)
         return GS_R_ONE_GRANTED;
     if (l->k->kind->never[!l->cmd.op.local])
         return l->k->kind->never[!l->cmd.op.local];
-    if (l->put.job.told && gs_settings()->mode == GS_MODE_AUTO &&
-        (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->put.job.n)))
+    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
+        (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
         return one_unit;
-    if (!l->put.job.told)
+    if (!l->job.told)
         l->choice.cuts = gs_timing_of(l->k, l->size);
     l->choice.timing = gs_settings()->mode == GS_MODE_AUTO ? l->choice.cuts : NULL;
     if (l->choice.cuts && !l->cmd.units)
@@ -134,7 +134,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         in.exact |= gs_check_spoiled(root, gs_window_range(root, 0, root->size)) != CL_SUCCESS;
     }
     l->cmd.settled = true;
-    in.n_parts = l->put.job.n;
+    in.n_parts = l->job.n;
     in.may_race = gs_settings()->allow_race;
     in.may_reorder = gs_settings()->allow_reorder;
     in.most_offset = gs_group()->most_offset;
@@ -145,7 +145,7 @@ static void make_plan(struct gs_launching *l, struct gs_plan *plan)
         *plan = *cached;
     else
         plan->reason = GS_R_NO_MEMORY;
-    if (!plan->reason && l->put.job.place[l->put.job.n - 1] != l->put.job.n - 1 && gs_plan_is_joined(plan, true))
+    if (!plan->reason && l->job.place[l->job.n - 1] != l->job.n - 1 && gs_plan_is_joined(plan, true))
         plan->reason = GS_R_NO_HOME;
     if (!plan->reason && gs_plan_is_in_use(plan))
         plan->reason = GS_R_DISTURBED;
@@ -171,7 +171,7 @@ static bool launch_elsewhere(struct gs_launching *l, const char *reason, cl_even
     struct gs_plan plan = {0};
     bool went = false;
     l->summary = l->translated;
-    l->put.job.n = 1;
+    l->job.n = 1;
     make_plan(l, &plan);
     if (!plan.reason)
         *err = gs_launch_parts(l, &plan, event, &went);
@@ -255,7 +255,7 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
     bool went = false;
     const bool held_up = atomic_load(&l->cmd.ctx->user_events);
     find_plan(l, &plan, held_up);
-    const cl_int err = carry_out(l, &plan, l->translated && l->put.job.place[0] != 0 && !held_up, event, &went);
+    const cl_int err = carry_out(l, &plan, l->translated && l->job.place[0] != 0 && !held_up, event, &went);
     if (l->choice.timing && !err)
         gs_timing_enqueued(l->cmd.q, l->choice.timing, went, l->k->kind->stats);
     return err;
@@ -264,14 +264,14 @@ static cl_int launch_locked(struct gs_launching *l, const char *reason, cl_event
 static void find_places(struct gs_launching *l, bool by_units)
 {
     if (by_units) {
-        l->cmd.units = gs_put_enter(&l->put, l->cmd.q, false);
+        l->cmd.units = gs_job_enter(l->cmd.ctx, false, &l->job);
         l->size = gs_size_find(l->k, &l->cmd.op);
         if (l->size)
             l->geometry = gs_op_geometry(&l->cmd.op);
         return;
     }
-    for (l->put.job.n = 0; l->put.job.n < l->cmd.ctx->n; l->put.job.n++)
-        l->put.job.place[l->put.job.n] = l->put.job.n;
+    for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
+        l->job.place[l->job.n] = l->job.n;
 }
 
 /* The facts that are known before the launch is looked at. `units`: the launch under a daemon; or null. A launch passes
@@ -280,7 +280,7 @@ static void find_places(struct gs_launching *l, bool by_units)
 static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kernel *k, const struct gs_launching *units)
 {
     const unsigned facts = units ? GS_LAUNCH_UNITS : 0;
-    const struct gs_job *job = units ? &units->put.job : NULL;
+    const struct gs_job *job = units ? &units->job : NULL;
     if (gs_report_wants_times() || gs_given_up(cmd->ctx))
         return facts;
     /* A bad wait list is for the driver to refuse. */
@@ -312,9 +312,9 @@ static cl_int launch_looked_at(struct gs_launching *l)
         l->translated = gs_launch_translation(l);
     if (find_mems(l)) {
         gs_queue_lock(l->cmd.q);
-        const struct gs_putting *putting = gs_put_for(l->cmd.units);
+        const struct gs_command *outer = gs_put_for(&l->cmd);
         err = launch_locked(l, reason, l->cmd.event);
-        gs_put_for(putting);
+        gs_put_for(outer);
         if (!err)
             atomic_store(&l->k->fresh, false);
         pthread_mutex_unlock(&l->cmd.ctx->lock);

@@ -29,7 +29,7 @@ static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct
         const bool ranges = takes_ranges(l, u);
         struct gs_need w[GS_MAX_DEVICES];
         for (unsigned p = 0; p < plan->n_parts; p++)
-            w[p] = (struct gs_need){l->put.job.place[p], (int)p, &u->needs[p], &ready[p],
+            w[p] = (struct gs_need){l->job.place[p], (int)p, &u->needs[p], &ready[p],
                                     ranges ? gs_rangeset_hull(&u->needs[p], &u->owned[p])
                                            : gs_replica_at(u->root, 0).range};
         err = gs_require_all(&l->cmd, u->root, w, plan->n_parts, u->writes == GS_COMPARED);
@@ -51,7 +51,7 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, l->put.job.place[p], &u->owned[p]);
+            err = gs_wrote(u->root, l->job.place[p], &u->owned[p]);
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = gs_wrote(u->root, 0, &u->reduced[p]);
         for (unsigned p = 0; p < plan->n_parts; p++)
@@ -107,10 +107,10 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
     cl_int err;
     struct gs_kernel_run *run = &s->run[p];
     *run = (struct gs_kernel_run){.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->summary};
-    run->place = l->put.job.place[p];
+    run->place = l->job.place[p];
     run->cut = (struct gs_cut){.whole = plan->box[p], .n = 1};
     if (l->cmd.units)
-        gs_kernel_cut(run, &l->put.job, &plan->box[p]);
+        gs_kernel_cut(run, &l->job, &plan->box[p]);
     run->kernel = gs_spare_kernel(l->k, run->place, &err);
     return err;
 }
@@ -121,7 +121,7 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, stru
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; l->cmd.left && p < plan->n_parts && !err; p++) {
-        const cl_event left = l->cmd.left[l->put.job.place[p]];
+        const cl_event left = l->cmd.left[l->job.place[p]];
         if (left)
             err = gs_events_share(&s->ready[p], left);
     }
@@ -200,7 +200,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     if (gs_plan_is_joined(plan, true))
         gs_command_flush(l->cmd.q); /* what follows on other queues waits for the parts */
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        gs_placed_next(&s->ended, l->put.job.place[p]);
+        gs_placed_next(&s->ended, l->job.place[p]);
         err = gs_events_share(&s->ended.events, s->ran[p]);
     }
     if (!err)
@@ -214,8 +214,8 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, &own);
     if (err)
         return err;
-    if (l->put.spent || (trial->measured && !l->cmd.units))
-        gs_timing_learn(l->choice.cuts, trial, l->put.spent, own);
+    if (l->cmd.spent || (trial->measured && !l->cmd.units))
+        gs_timing_learn(l->choice.cuts, trial, l->cmd.spent, own);
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
         /* Later commands that use it, on any queue: an earlier write there would pass for a part's, or be lost. */
@@ -261,11 +261,11 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
         if (u->writes == GS_IN_PLACE && reads(l, u->root))
             err = CL_OUT_OF_RESOURCES;
         for (unsigned p = 0; p < plan->n_parts; p++) {
-            if (l->put.job.place[p] == 0)
+            if (l->job.place[p] == 0)
                 continue;
             const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &GS_ONE_RANGE(u->window) : &u->will_write[p];
             if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
-                gs_undo(u->root, l->put.job.place[p], changed) != CL_SUCCESS)
+                gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;
         }
     }
@@ -309,10 +309,10 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
 {
     struct split s = {0};
     l->choice.trial.plan = plan;
-    l->choice.trial.place = l->put.job.place;
+    l->choice.trial.place = l->job.place;
     l->choice.trial.part = s.ran;
     *went = false;
-    l->put.spent = l->cmd.units && l->choice.trial.measured ? gs_taken_new() : NULL;
+    l->cmd.spent = l->cmd.units && l->choice.trial.measured ? gs_taken_new() : NULL;
     cl_int err = prepare_parts(l, plan, &s);
     if (!err)
         err = run_parts(l, plan, &s, went);
@@ -328,8 +328,8 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
             write_off(l, plan, &s);
     }
     gs_scratch_give(l->cmd.ctx, !err);
-    gs_taken_drop(l->put.spent);
-    l->put.spent = NULL;
+    gs_taken_drop(l->cmd.spent);
+    l->cmd.spent = NULL;
     free_split(&s);
     return err;
 }

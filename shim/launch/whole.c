@@ -37,7 +37,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     cl_int err;
     for (unsigned d = 0; d < 3; d++)
         box.end[d] = gs_geometry_groups(&run.geometry, d);
-    gs_kernel_cut(&run, &l->put.job, &box);
+    gs_kernel_cut(&run, &l->job, &box);
     if (run.cut.n == 1)
         return 1;
     run.kernel = gs_spare_kernel(l->k, 0, &err);
@@ -53,7 +53,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
 /* Has the launch more work-groups than so many chunks of the configured size? A NULL local size: an estimate. */
 static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
-    const uint64_t most = (uint64_t)l->put.job.kernel_chunk * gs_group()->units[l->put.job.place[0]] * chunks;
+    const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
     uint64_t groups = 1;
     for (unsigned d = 0; d < l->geometry.dims; d++)
         groups *= gs_geometry_groups(&l->geometry, d);
@@ -70,9 +70,9 @@ cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_eve
     const struct gs_units one = {.n = 1,
                                  .enqueue = gs_enqueue_unit,
                                  .work = (void *)(uintptr_t)&l->cmd.op,
-                                 .spent = l->put.spent,
+                                 .spent = l->cmd.spent,
                                  .kernel = true,
-                                 .size = l->put.spent ? NULL : l->size}; /* null: its own time is counted */
+                                 .size = l->cmd.spent ? NULL : l->size}; /* null: its own time is counted */
     const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
     return gs_run_units(&to, &one, event);
 }
@@ -156,12 +156,12 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
 cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
 {
     cl_event own;
-    l->put.spent = gs_taken_new();
+    l->cmd.spent = gs_taken_new();
     const cl_int err = gs_launch_single(l, &own);
-    if (!err && l->put.spent)
-        gs_timing_learn(l->choice.timing, NULL, l->put.spent, own);
-    gs_taken_drop(l->put.spent);
-    l->put.spent = NULL;
+    if (!err && l->cmd.spent)
+        gs_timing_learn(l->choice.timing, NULL, l->cmd.spent, own);
+    gs_taken_drop(l->cmd.spent);
+    l->cmd.spent = NULL;
     if (!err && event)
         *event = own;
     else if (!err)
@@ -191,7 +191,7 @@ const struct gs_kernel_summary *gs_launch_translation(struct gs_launching *l)
     const char *why;
     if (l->k->svm_info || gs_given_up(l->cmd.ctx) || gs_in_callback())
         return NULL;
-    if (l->put.job.place[0] == 0 && (!l->put.job.kernel_chunk || !gs_launch_is_long(l)))
+    if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !gs_launch_is_long(l)))
         return NULL;
     const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, true, &why);
     return k && may_be_cut(l, k) ? k : NULL;

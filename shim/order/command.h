@@ -14,14 +14,15 @@ struct gs_command {
     const cl_event *wait;
     cl_event *event;    /* the place for the command's event; or null */
     struct gs_queue *q; /* our record of `queue`; null: an unknown queue, and the driver gets the command as it is */
-    struct gs_context *ctx;         /* of q */
-    const struct gs_putting *units; /* by whose units it goes (put/put.h); null: straight to the driver */
-    uint64_t serial;                /* counts the context's ordered commands, from 1; 0: not ordered yet */
-    bool ordered;                   /* `before` has been made */
-    bool settled;                   /* what its objects' earlier commands have come to has been looked at: gs_settle */
-    bool turns_back;                /* a launch back on one device after splits: bytes fetched for it don't count */
-    bool foreign;                   /* a launch whose wait list has another context's event, which is not in `before` */
-    struct gs_events before;        /* all earlier commands that might matter */
+    struct gs_context *ctx;     /* of q */
+    const struct gs_job *units; /* goes by units of this job's (client/client.h); null: straight to the driver */
+    struct gs_taken *spent;     /* the units' times are added here; or null */
+    uint64_t serial;            /* counts the context's ordered commands, from 1; 0: not ordered yet */
+    bool ordered;               /* `before` has been made */
+    bool settled;               /* what its objects' earlier commands have come to has been looked at: gs_settle */
+    bool turns_back;            /* a launch back on one device after splits: bytes fetched for it don't count */
+    bool foreign;               /* a launch whose wait list has another context's event, which is not in `before` */
+    struct gs_events before;    /* all earlier commands that might matter */
     /* By place: the last copy within its memory to a window for another device; or null. Owned, made on need. */
     cl_event *left;
     /* Of a transfer that the call carries (shim/put/put.h): */

@@ -140,12 +140,15 @@ static bool is_read(const struct gs_op *op)
 static cl_int carry_out(struct gs_pool_command *c)
 {
     struct gs_context *ctx = c->q->o.ctx;
-    struct gs_putting put = {0};
+    struct gs_command cmd = {.q = c->q, .ctx = ctx};
+    struct gs_job job;
     cl_int err = CL_SUCCESS;
     if (atomic_load(&ctx->pool->failed))
         return CL_OUT_OF_RESOURCES;
     const bool reads = is_read(&c->op) || c->op.kind == GS_OP_UNMAP;
-    gs_put_for(c->by_units ? gs_put_enter(&put, c->q, reads) : NULL);
+    if (c->by_units)
+        cmd.units = gs_job_enter(ctx, reads, &job);
+    gs_put_for(&cmd);
     c->by_ring = enter_ring(c);
     gs_pool_lock();
     if (c->launch)

@@ -10,16 +10,16 @@
  * 0.1 ms by NVLink (310 GB/s), and asking for a unit and hearing of its end takes some 50 us. */
 enum { NEAR = 16 };
 
-static _Thread_local const struct gs_putting *putting;
+static _Thread_local const struct gs_command *putting; /* one that goes by units; or null */
 
-const struct gs_putting *gs_put_for(const struct gs_putting *p)
+const struct gs_command *gs_put_for(const struct gs_command *cmd)
 {
-    const struct gs_putting *before = putting;
-    putting = p;
+    const struct gs_command *before = putting;
+    putting = cmd && cmd->units ? cmd : NULL;
     return before;
 }
 
-const struct gs_putting *gs_put_now(void)
+const struct gs_command *gs_put_now(void)
 {
     return putting;
 }
@@ -36,20 +36,20 @@ static unsigned place_of(cl_command_queue queue)
     return 0;
 }
 
-static uint64_t near_factor(const struct gs_putting *p)
+static uint64_t near_factor(const struct gs_command *cmd)
 {
-    return p->q->o.ctx->shared_memory ? 1 : NEAR;
+    return cmd->q->o.ctx->shared_memory ? 1 : NEAR;
 }
 
-uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op)
+uint64_t gs_put_chunk(const struct gs_command *cmd, const struct gs_op *op)
 {
-    return p->job.transfer_chunk * (gs_op_crosses_host(op) ? 1 : near_factor(p));
+    return cmd->units->transfer_chunk * (gs_op_crosses_host(op) ? 1 : near_factor(cmd));
 }
 
 uint64_t gs_put_most(uint64_t bytes, enum gs_via via)
 {
     const uint64_t factor = putting && via == GS_VIA_WINDOW ? near_factor(putting) : 1;
-    const uint64_t chunk = putting ? putting->job.transfer_chunk * factor : 0;
+    const uint64_t chunk = putting ? putting->units->transfer_chunk * factor : 0;
     return chunk && chunk < bytes ? chunk : bytes;
 }
 
@@ -164,7 +164,7 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
     run.place = place_of(queue);
     to.q = putting->q;
     to.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
-    gs_op_cut(op, via == GS_VIA_HOST ? putting->job.transfer_chunk : gs_put_chunk(putting, op), &run.cut);
+    gs_op_cut(op, via == GS_VIA_HOST ? putting->units->transfer_chunk : gs_put_chunk(putting, op), &run.cut);
     const cl_int err = gs_run_op(&to, &run, &end);
     return err ? err : hand_out(queue, end, run.cut.n == 1, event);
 }
@@ -239,7 +239,7 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
 
 uint64_t gs_put_groups_most(unsigned place)
 {
-    return putting ? (uint64_t)putting->job.kernel_chunk * gs_group()->units[place] : 0;
+    return putting ? (uint64_t)putting->units->kernel_chunk * gs_group()->units[place] : 0;
 }
 
 cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_event *event)

@@ -13,30 +13,16 @@
 #include "shim/schedule/dispatch.h"
 #include "shim/put/cut.h"
 
-/* By whose units a command of the application goes (gs_command.units), and what is enqueued for it. */
-struct gs_putting {
-    struct gs_queue *q;     /* the application's queue */
-    struct gs_job job;      /* that the command is of */
-    struct gs_taken *spent; /* the units' times are added here; or null */
-};
+/* From now on what this thread enqueues is for this command of the application, and goes by units if the command does,
+ * until the caller puts the old value back; null: straight to the driver. Returns the old value. *cmd must live until
+ * then. */
+const struct gs_command *gs_put_for(const struct gs_command *cmd);
 
-/* Fills *p, which is zeros, for a command that goes by units, and returns p. With no lock held. See gs_job_enter. */
-static inline const struct gs_putting *gs_put_enter(struct gs_putting *p, struct gs_queue *q, bool reads)
-{
-    p->q = q;
-    gs_job_enter(q->o.ctx, reads, &p->job);
-    return p;
-}
-
-/* From now on what this thread enqueues goes by these units, until the caller puts the old value back; null: straight
- * to the driver. Returns the old value. *p must live until then. */
-const struct gs_putting *gs_put_for(const struct gs_putting *p);
-
-/* What gs_put_for has set; or null. */
-const struct gs_putting *gs_put_now(void);
+/* The command that this thread enqueues for, if it goes by units; or null. */
+const struct gs_command *gs_put_now(void);
 
 /* The most bytes of one unit of this operation, within one device's memory or to and from the host. */
-uint64_t gs_put_chunk(const struct gs_putting *p, const struct gs_op *op);
+uint64_t gs_put_chunk(const struct gs_command *cmd, const struct gs_op *op);
 
 /* The memory that a copy between two buffers or images goes through. */
 enum gs_via {
