@@ -27,7 +27,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue command_que
 }
 
 /* Copies each piece where it lies, so that nothing travels: dst's bytes are then valid where src's are. */
-static cl_int copy_pieces(struct gs_home *h, struct gs_placed *done)
+static cl_int copy_pieces(struct gs_home *h)
 {
     const struct gs_range from = h->src.range, to = h->dst.range;
     struct gs_mem *src = h->src.m->root, *dst = h->dst.m->root;
@@ -46,9 +46,9 @@ static cl_int copy_pieces(struct gs_home *h, struct gs_placed *done)
         const struct gs_place_memory source = gs_replica_at(src, place), target = gs_replica_at(dst, place);
         const struct gs_op copy = gs_op_copy(source.mem, target.mem, (size_t)(at - source.range.begin),
                                              (size_t)(out.begin - target.range.begin), (size_t)(end - at));
-        gs_placed_next(done, place);
+        gs_command_ends_at(&h->cmd, place);
         if (!err)
-            err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, &done->events);
+            err = gs_transfer_buffer(&h->cmd, &copy, place, place, &wait, &h->cmd.ended);
         gs_events_free(&wait);
         if (!err)
             gs_note_write(dst, place, out);
@@ -60,7 +60,6 @@ static cl_int copy_pieces(struct gs_home *h, struct gs_placed *done)
 bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to)
 {
     struct gs_home h;
-    struct gs_placed done = {0};
     cl_int err = CL_INVALID_OPERATION;
     gs_home_begin(&h, cmd, false);
     h.src = *from;
@@ -69,15 +68,14 @@ bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, 
                      !atomic_load(&cmd->ctx->user_events) && !gs_home_is_in_use(&h) &&
                      gs_count_holders(from->m->root, from->range, MOST_PIECES + 1) <= MOST_PIECES;
     if (may)
-        err = copy_pieces(&h, &done);
+        err = copy_pieces(&h);
     if (may && !err)
-        err = gs_finish_command(cmd->q, CL_COMMAND_COPY_BUFFER, &done, cmd->event);
+        err = gs_finish_command(&h.cmd, cmd->event);
     if (may && err) { /* there is no memory in a place; some drivers find that only when it is used */
         gs_command_flush(cmd->q);
         GS_MAY_WAIT("a copy that is given up half-way", GS_WITHOUT_LIMIT);
-        gs_events_wait(&done.events);
+        gs_events_wait(&h.cmd.ended);
     }
-    gs_events_free(&done.events);
     return gs_home_end(&h, err) == CL_SUCCESS;
 }
 

@@ -157,7 +157,7 @@ static cl_int enqueue(struct gs_home *h, const struct gs_destination *to, const 
     return gs_enqueue(&once, to->queue, h->n, h->v, once.blocking && !h->cmd.event ? NULL : own);
 }
 
-cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own)
+cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_event *own)
 {
     const bool maps = op->kind >= GS_OP_MAP_BUFFER && op->kind <= GS_OP_UNMAP;
     struct gs_op_run run = {.op = *op};
@@ -176,10 +176,10 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type ty
         return err;
     if (queue != h->cmd.queue)
         gs_real()->clFlush(queue);
-    return gs_finish_single(h->cmd.q, type, end, 0, own);
+    return gs_finish_single(&h->cmd, end, 0, own);
 }
 
-cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
+cl_int gs_home_mark(struct gs_home *h, cl_event *own)
 {
     struct gs_queue *q = h->cmd.q;
     const cl_int err = gs_mark_out_of_order(q, q->o.handle, h->n, h->v, own); /* it waits for no other command */
@@ -191,7 +191,7 @@ cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own)
     gs_real()->clFlush(q->o.handle);
     struct gs_event *e = calloc(1, sizeof *e);
     if (e) {
-        e->command = type;
+        e->command = gs_op_command_type(&h->cmd.op);
         gs_insert(&e->o, GS_EVENT, *own, q->o.ctx);
     }
     return CL_SUCCESS;
@@ -296,7 +296,7 @@ static cl_int by_queue(struct gs_home *h, cl_event *own)
 {
     struct gs_op once = h->cmd.op;
     once.blocking = CL_FALSE;
-    return gs_home_run(h, &once, gs_op_command_type(&once), h->cmd.op.blocking || h->cmd.event ? own : NULL);
+    return gs_home_run(h, &once, h->cmd.op.blocking || h->cmd.event ? own : NULL);
 }
 
 /* A sole application reads few bytes without a unit, as nobody waits for the link: else the copy would be set up only

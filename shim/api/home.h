@@ -58,8 +58,8 @@ void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
 /* Completes the wait list h->n, h->v. */
 cl_int gs_home_ready(struct gs_home *h);
 /* Enqueues the operation, by units or at once; transfers in pieces, a map or unmap as one unit of the link. *own: the
- * command's event, of the given type; `own` null: no event, unless somebody else needs one. */
-cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_command_type type, cl_event *own);
+ * command's event; `own` null: no event, unless somebody else needs one. */
+cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_event *own);
 /* May the call carry a transfer although it needn't block? Not if it might wait for commands or others' units. */
 bool gs_home_may_carry(const struct gs_home *h);
 void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root);
@@ -93,8 +93,8 @@ cl_int gs_transfer_command(struct gs_command *cmd);
 /* Tries to copy in the places where the bytes lie, with the context's lock held. False: the caller copies at home. */
 bool gs_copy_in_place(const struct gs_command *cmd, const struct gs_side *from, const struct gs_side *to);
 
-/* A command of the given type that does nothing but stand in the application's queue. */
-cl_int gs_home_mark(struct gs_home *h, cl_command_type type, cl_event *own);
+/* The command does nothing but stand in the application's queue. */
+cl_int gs_home_mark(struct gs_home *h, cl_event *own);
 
 cl_int gs_home_end(struct gs_home *h, cl_int err);
 
@@ -154,7 +154,7 @@ bool gs_ring_prepare(struct gs_home *h);
 /* Around a transfer that the call carries, entered and left with the context locked, which is unlocked in between:
  * gs_carry_begin, and gs_carry_end with *own as the event. */
 void gs_home_carry_begin(struct gs_home *h);
-cl_int gs_home_carry_end(struct gs_home *h, cl_int err, struct gs_placed *ended, cl_event *own);
+cl_int gs_home_carry_end(struct gs_home *h, cl_int err, cl_event *own);
 
 /* Carries the transfer through the ring as one command, *own. The context is unlocked meanwhile. */
 cl_int gs_carry_by_ring(struct gs_home *h, cl_event *own);

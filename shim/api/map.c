@@ -82,7 +82,6 @@ static struct gs_op lay_at(struct gs_mem *m, struct gs_mapping *map)
 static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map, cl_event *own)
 {
     const cl_map_flags flags = h->cmd.op.map_flags;
-    const cl_command_type type = gs_op_command_type(&h->cmd.op);
     struct gs_cut cut;
     if (!h->cmd.units || !gs_list_is_valid(h->n, h->v) || !gs_mapped_usable(m, flags) ||
         (!m->image && h->cmd.op.region[0] <= h->job.transfer_chunk))
@@ -93,9 +92,9 @@ static bool map_ours(struct gs_home *h, struct gs_mem *m, struct gs_mapping *map
         return false;
     cl_int err;
     if (flags == CL_MAP_WRITE_INVALIDATE_REGION)
-        err = gs_home_mark(h, type, own);
+        err = gs_home_mark(h, own);
     else
-        err = gs_home_run(h, &op, type, own);
+        err = gs_home_run(h, &op, own);
     if (!err && flags & CL_MAP_READ)
         gs_job_reads();
     return !err;
@@ -118,10 +117,10 @@ static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_ma
     const size_t offset = (size_t)(map->range.begin - m->origin), size = (size_t)(map->range.end - map->range.begin);
     const struct gs_op op = m->image ? op_of_image(m, map, true) : gs_op_write(m->o.handle, offset, size, map->ptr);
     if (!map->write)
-        return gs_home_mark(h, CL_COMMAND_UNMAP_MEM_OBJECT, own);
+        return gs_home_mark(h, own);
     gs_home_need(h, m, (struct gs_range){0, 0});
     const cl_int err = gs_home_ready(h);
-    return err ? err : gs_home_run(h, &op, CL_COMMAND_UNMAP_MEM_OBJECT, own);
+    return err ? err : gs_home_run(h, &op, own);
 }
 
 /* ---- the calls ---- */
@@ -143,7 +142,7 @@ static cl_int map_by_driver(struct gs_home *h, cl_event *own)
 {
     struct gs_op once = h->cmd.op;
     once.blocking = CL_FALSE;
-    const cl_int err = gs_home_run(h, &once, gs_op_command_type(&once), own);
+    const cl_int err = gs_home_run(h, &once, own);
     if (h->cmd.units && once.map_flags & CL_MAP_READ)
         gs_job_reads();
     return err;
@@ -310,7 +309,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue command
     if (map && map->ours)
         err = unmap_ours(&h, m, map, &own);
     else
-        err = gs_home_run(&h, &cmd.op, CL_COMMAND_UNMAP_MEM_OBJECT, event);
+        err = gs_home_run(&h, &cmd.op, event);
     const bool handed_out = !err && map && map->ours;
     if (!err && map && map->write)
         gs_home_wrote(&h, m, map->range);

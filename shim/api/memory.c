@@ -270,6 +270,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue comm
     struct gs_home h;
     cl_event own = NULL;
     gs_home_begin(&h, &cmd, true);
-    const cl_int err = gs_home_mark(&h, CL_COMMAND_MIGRATE_MEM_OBJECTS, &own);
+    const cl_int err = gs_home_mark(&h, &own);
     return gs_home_wait(&cmd, gs_home_end(&h, err), own);
 }

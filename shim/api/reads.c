@@ -10,7 +10,6 @@ struct reading {
     const struct gs_op_run *all; /* the transfer if all bytes were at home */
     struct gs_extents s;         /* its extents */
     cl_command_queue queue[GS_MAX_DEVICES];
-    struct gs_placed ended;
 };
 
 /* May each extent be read by a blocking call? Such calls use the copy queues alone: another thread's commands come
@@ -55,26 +54,23 @@ static cl_int find_places(struct reading *x)
 static cl_int by_queue(struct reading *x, cl_event *own)
 {
     struct gs_command *cmd = &x->h.cmd;
-    struct gs_events *events = &x->ended.events;
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_op_run *t = &x->s.v[i];
         cl_event event;
         err = gs_put(x->queue[t->place], &t->op, GS_VIA_HOST, x->h.ready.n, x->h.ready.v, &event);
-        gs_placed_next(&x->ended, t->place);
+        gs_command_ends_at(cmd, t->place);
         if (!err)
-            err = gs_events_add(events, event);
+            err = gs_events_add(&cmd->ended, event);
     }
     if (!err)
-        err = gs_finish_command(cmd->q, gs_op_command_type(&cmd->op), &x->ended,
-                                cmd->event || cmd->op.blocking ? own : NULL);
+        err = gs_finish_command(cmd, cmd->event || cmd->op.blocking ? own : NULL);
     if (err) {
         gs_command_flush(cmd->q);
         pthread_mutex_unlock(&cmd->ctx->lock);
-        gs_events_wait(events); /* the application may free the memory now: nothing may still be written there */
+        gs_events_wait(&cmd->ended); /* the application may free the memory now: nothing may still be written there */
         pthread_mutex_lock(&cmd->ctx->lock);
     }
-    gs_events_free(events);
     return err;
 }
 
@@ -92,9 +88,9 @@ static cl_int by_calls(struct reading *x, cl_event *own)
         op.blocking = CL_TRUE;
         err = gs_enqueue(&op, x->queue[t->place], ready->n, ready->n ? ready->v : NULL, &event);
         if (!err)
-            err = gs_staged_note(&x->ended, t->place, event);
+            err = gs_staged_note(&x->h.cmd, t->place, event);
     }
-    err = gs_home_carry_end(&x->h, err, &x->ended, own);
+    err = gs_home_carry_end(&x->h, err, own);
     q->behind->called = false;
     return err;
 }
@@ -144,7 +140,6 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs
     cl_int err = CL_SUCCESS;
     x.all = t;
     x.s = (struct gs_extents){0};
-    x.ended.events = (struct gs_events){0};
     gs_home_begin(&x.h, cmd, true);
     x.h.src = src;
     const bool ordered = gs_home_is_in_use(&x.h); /* by the application's queue alone */

@@ -64,12 +64,12 @@ void gs_home_carry_begin(struct gs_home *h)
     gs_events_drop_complete(&h->ready, false);
 }
 
-cl_int gs_home_carry_end(struct gs_home *h, cl_int err, struct gs_placed *ended, cl_event *own)
+cl_int gs_home_carry_end(struct gs_home *h, cl_int err, cl_event *own)
 {
     pthread_mutex_lock(&h->cmd.ctx->lock);
     gs_host_use_end(gs_home_side(h));
-    err = gs_carry_end(&h->cmd, err, ended, own);
-    gs_events_free(&ended->events);
+    err = gs_carry_end(&h->cmd, err, own);
+    gs_events_free(&h->cmd.ended); /* the command may go another way now */
     return err;
 }
 
@@ -85,15 +85,14 @@ cl_int gs_carry_by_ring(struct gs_home *h, cl_event *own)
 {
     struct gs_context *ctx = h->cmd.ctx;
     const struct gs_range r = gs_home_side(h)->range;
-    struct gs_placed ended = {0};
     gs_home_carry_begin(h);
     cl_int err = h->cmd.op.blocking ? await_all_before(h) : CL_SUCCESS;
     if (!err) {
         const uint64_t begin_ns = gs_now_ns();
-        err = gs_staging_carry(ctx, h->runs, h->n_runs, h->cmd.q->profiling, false, &ended);
+        err = gs_staging_carry(ctx, h->runs, h->n_runs, &h->cmd);
         if (!err && h->times_link)
             gs_timing_read(r.end - r.begin, gs_now_ns() - begin_ns, on_several(h));
         gs_staging_leave(ctx);
     }
-    return gs_home_carry_end(h, err, &ended, own);
+    return gs_home_carry_end(h, err, own);
 }

@@ -37,7 +37,7 @@ static cl_int write_units(struct gs_home *h, const struct gs_op_run *run, cl_eve
     cl_command_queue queue = gs_queue_of_kind(h->cmd.q, GS_COPY_QUEUE, run->place, &err);
     if (!err)
         err = gs_put(queue, &run->op, GS_VIA_HOST, h->ready.n, h->ready.v, &end);
-    return err ? err : gs_finish_single(h->cmd.q, CL_COMMAND_WRITE_BUFFER, end, run->place, own);
+    return err ? err : gs_finish_single(&h->cmd, end, run->place, own);
 }
 
 /* While the ring carries the bytes the context is unlocked, and no place holds the bytes as valid: another thread's

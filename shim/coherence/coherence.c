@@ -296,7 +296,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     return err;
 }
 
-void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root, const struct gs_events *ends)
+void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root)
 {
     const struct gs_rangeset *next = root->bytes->prefetch ? gs_prefetch_next(root->bytes->prefetch) : NULL;
     struct gs_need w[GS_MAX_DEVICES];
@@ -305,7 +305,7 @@ void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root, const struct 
     for (unsigned i = 0; next && !root->bytes->uses && i < root->o.ctx->n; i++)
         if (next[i].n)
             w[n++] = (struct gs_need){.place = i, .part = -1, .bytes = &next[i], .done = &done};
-    if (n && gs_command_wait_list(cmd, ends) == CL_SUCCESS)
+    if (n && gs_command_wait_list(cmd) == CL_SUCCESS)
         gs_require_all(cmd, root, w, n, false); /* what it can't bring the next launch fetches */
     gs_command_prefetches(cmd, &done);
     gs_events_free(&done);

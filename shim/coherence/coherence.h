@@ -33,8 +33,8 @@ cl_int gs_require_home(struct gs_command *cmd, struct gs_mem *root, struct gs_ra
 cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct gs_need *w, unsigned n, bool exactly);
 
 /* A split launch that writes the root has been enqueued. Brings what the launches behind it are expected to fetch
- * (prefetch.h) once its parts have ended: `ends`. Later commands of the context wait for that. */
-void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root, const struct gs_events *ends);
+ * (prefetch.h) once its parts have ended. Later commands of the context wait for that. */
+void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root);
 
 /* Adds the numbers of bytes in `want` that are defined but not valid in a place, and of pieces to fetch. */
 int gs_count_invalid(const struct gs_mem *root, unsigned place, const struct gs_rangeset *want, uint64_t *bytes,

@@ -63,19 +63,8 @@ static inline bool gs_events_ended(const struct gs_events *e)
     return all;
 }
 
-/* Ends of commands, and the places of the first so many; what follows counts as home's. */
+/* The places are known of so many ends of a command; what follows counts as home's. */
 enum { GS_MOST_PLACED = 2 * GS_MAX_DEVICES };
-struct gs_placed {
-    struct gs_events events;
-    unsigned place[GS_MOST_PLACED];
-};
-
-/* The next event to be added is of that place. */
-static inline void gs_placed_next(struct gs_placed *p, unsigned place)
-{
-    if (p->events.n < GS_MOST_PLACED)
-        p->place[p->events.n] = place;
-}
 
 /* ---- timelines ---- */
 

@@ -83,7 +83,12 @@ struct gs_launching {
         struct gs_timing *cuts;   /* times that say where to cut: `timing`, or multi mode's; or NULL */
         struct gs_trial trial;    /* of a split that auto mode has chosen, or multi mode may measure */
     } choice;
-    struct gs_job job; /* cmd.units. Without, too: place, n: the devices on which the launch may run */
+    struct gs_job job;             /* cmd.units. Without, too: place, n: the devices on which the launch may run */
+    struct {                       /* of a split, by part */
+        struct gs_kernel_run *run; /* spare kernels are ours until they are enqueued */
+        struct gs_events ready[GS_MAX_DEVICES];
+        cl_event ran[GS_MAX_DEVICES];
+    } part;
     const struct gs_kernel_summary *translated; /* by units, for chunks or for another device than home; or null */
 };
 

@@ -37,13 +37,6 @@ static cl_int require_parts(struct gs_launching *l, struct gs_plan *plan, struct
     return err;
 }
 
-struct split {
-    struct gs_kernel_run run[GS_MAX_DEVICES]; /* by part; spare kernels are ours until they are enqueued */
-    struct gs_events ready[GS_MAX_DEVICES];   /* by part: the events that it waits for */
-    cl_event ran[GS_MAX_DEVICES];             /* by part */
-    struct gs_placed ended;                   /* what the application's event waits for */
-};
-
 /* Notes the parts' writes. */
 static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *plan)
 {
@@ -64,15 +57,15 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
     return err ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
 }
 
-static void free_split(struct split *s)
+static void free_parts(struct gs_launching *l, unsigned n)
 {
-    for (unsigned p = 0; p < GS_MAX_DEVICES; p++) {
-        if (s->run[p].kernel)
-            gs_spare_kernel_give(s->run[p].k, s->run[p].place, s->run[p].kernel);
-        gs_events_free(&s->ready[p]);
-        GS_RELEASE(Event, s->ran[p]);
+    for (unsigned p = 0; p < n; p++) {
+        if (l->part.run[p].kernel)
+            gs_spare_kernel_give(l->k, l->part.run[p].place, l->part.run[p].kernel);
+        gs_events_free(&l->part.ready[p]);
+        gs_event_replace(&l->part.ran[p], NULL);
     }
-    gs_events_free(&s->ended.events);
+    gs_events_free(&l->cmd.ended);
 }
 
 bool gs_plan_is_joined(const struct gs_plan *plan, bool reduced_too)
@@ -87,25 +80,25 @@ bool gs_plan_is_joined(const struct gs_plan *plan, bool reduced_too)
 /* Lets no part begin before the transfers to all parts have ended. A merge by comparison needs equal bytes at the
  * start, and a part must not write where a transfer to another part still reads. (Where each part owns its ranges,
  * bytes fetched from under a writer are neither valid afterwards nor needed.) */
-static cl_int start_together(const struct gs_plan *plan, struct split *s)
+static cl_int start_together(struct gs_launching *l, const struct gs_plan *plan)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 1; p < plan->n_parts; p++)
         if (!err)
-            err = gs_events_share_all(&s->ready[0], &s->ready[p]);
+            err = gs_events_share_all(&l->part.ready[0], &l->part.ready[p]);
     for (unsigned p = 1; p < plan->n_parts; p++) {
-        gs_events_free(&s->ready[p]);
+        gs_events_free(&l->part.ready[p]);
         if (!err)
-            err = gs_events_share_all(&s->ready[p], &s->ready[0]);
+            err = gs_events_share_all(&l->part.ready[p], &l->part.ready[0]);
     }
     return err;
 }
 
 /* Fills in how part p runs, with a spare kernel. */
-static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p, struct split *s)
+static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p)
 {
     cl_int err;
-    struct gs_kernel_run *run = &s->run[p];
+    struct gs_kernel_run *run = &l->part.run[p];
     *run = (struct gs_kernel_run){.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->summary};
     run->place = l->job.place[p];
     run->cut = (struct gs_cut){.whole = plan->box[p], .n = 1};
@@ -117,19 +110,19 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
 
 /* Lets each part wait for the copies that leave its device. They are kernels of NVIDIA's: begun after a part that fills
  * the GPU a copy waits for that part, and the other part for the copy (matmul on two H200: no gain at all). */
-static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan, struct split *s)
+static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 0; l->cmd.left && p < plan->n_parts && !err; p++) {
         const cl_event left = l->cmd.left[l->job.place[p]];
         if (left)
-            err = gs_events_share(&s->ready[p], left);
+            err = gs_events_share(&l->part.ready[p], left);
     }
     return err;
 }
 
 /* All that may fail for lack of memory, before anything runs. */
-static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s)
+static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan)
 {
     l->choice.trial.asked_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
     cl_int err = gs_command_order(&l->cmd);
@@ -137,46 +130,46 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan, struct
         err = CL_INVALID_CONTEXT;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         GS_LABEL(part, (int)p);
-        err = prepare_part(l, plan, p, s);
+        err = prepare_part(l, plan, p);
         if (!err)
-            err = gs_events_share_all(&s->ready[p], &l->cmd.before);
+            err = gs_events_share_all(&l->part.ready[p], &l->cmd.before);
     }
     if (!err)
-        err = require_parts(l, plan, s->ready);
+        err = require_parts(l, plan, l->part.ready);
     for (unsigned p = 0; p < plan->n_parts && !err; p++)
-        err = gs_launch_args(l, &s->run[p]);
+        err = gs_launch_args(l, &l->part.run[p]);
     if (!err)
-        err = let_leave(l, plan, s);
+        err = let_leave(l, plan);
     if (!err && gs_plan_is_joined(plan, false))
-        err = start_together(plan, s);
-    return err ? err : gs_outputs_begin(&l->cmd, plan, s->ready);
+        err = start_together(l, plan);
+    return err ? err : gs_outputs_begin(&l->cmd, plan, l->part.ready);
 }
 
-static cl_int run_part(struct gs_launching *l, struct split *s, unsigned p)
+static cl_int run_part(struct gs_launching *l, unsigned p)
 {
-    const struct gs_events *ready = &s->ready[p];
+    const struct gs_events *ready = &l->part.ready[p];
     const cl_event *wait = ready->n ? ready->v : NULL;
     const bool timed = !p && l->choice.trial.measured && !l->cmd.units;
-    struct gs_kernel_run run = s->run[p];
+    struct gs_kernel_run run = l->part.run[p];
     cl_int err;
     cl_command_queue queue = timed ? gs_queue_of_kind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
                                    : gs_queue_of_kind(l->cmd.q, GS_EXEC_QUEUE, run.place, &err);
     if (err)
         return err;
     if (run.cut.n > 1)
-        s->run[p].kernel = NULL; /* it is taken over */
+        l->part.run[p].kernel = NULL; /* it is taken over */
     const struct gs_destination to = {l->cmd.q, queue, gs_resource_of(run.place), ready->n, wait};
-    return l->cmd.units ? gs_run_kernel(&to, &run, &s->ran[p])
-                        : gs_enqueue_chunk(&run, 0, queue, ready->n, wait, &s->ran[p]);
+    return l->cmd.units ? gs_run_kernel(&to, &run, &l->part.ran[p])
+                        : gs_enqueue_chunk(&run, 0, queue, ready->n, wait, &l->part.ran[p]);
 }
 
 /* *went: some part has been enqueued. */
-static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, bool *went)
+static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, bool *went)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = plan->n_parts; p-- > 0 && !err;) {
         GS_LABEL(part, (int)p);
-        err = run_part(l, s, p);
+        err = run_part(l, p);
         l->choice.trial.part_ns[p] = gs_now_ns(); /* not before: a first launch may be compiled in there */
         *went = *went || !err;
     }
@@ -186,32 +179,32 @@ static cl_int run_parts(struct gs_launching *l, struct gs_plan *plan, struct spl
 /* Enqueues what the next launch will need behind the parts, while these run: an application that waits for each launch
  * has the devices idle while the next one's call enqueues transfers (FluidX3D on two H200: 200 of a step's 435 us).
  * Under a daemon transfers are units, which belong to a command. */
-static void bring_ahead(struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+static void bring_ahead(struct gs_launching *l, const struct gs_plan *plan)
 {
     for (size_t i = 0; i < plan->n_uses && !l->cmd.units && !gs_settings()->verify; i++)
         if (plan->uses[i].writes != GS_READ_ONLY)
-            gs_prefetch_root(&l->cmd, plan->uses[i].root, &s->ended.events);
+            gs_prefetch_root(&l->cmd, plan->uses[i].root);
 }
 
-static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct split *s, cl_event *event)
+static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event)
 {
     struct gs_trial *trial = &l->choice.trial;
     cl_int err = CL_SUCCESS;
     if (gs_plan_is_joined(plan, true))
         gs_command_flush(l->cmd.q); /* what follows on other queues waits for the parts */
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
-        gs_placed_next(&s->ended, l->job.place[p]);
-        err = gs_events_share(&s->ended.events, s->ran[p]);
+        gs_command_ends_at(&l->cmd, l->job.place[p]);
+        err = gs_events_share(&l->cmd.ended, l->part.ran[p]);
     }
     if (!err)
-        err = gs_outputs_join(&l->cmd, plan, s->ran, &s->ended.events);
+        err = gs_outputs_join(&l->cmd, plan, l->part.ran);
     if (!err)
         err = record_writes(l, plan);
     cl_event own;
     trial->idle = gs_events_ended(&l->cmd.before);
     trial->asked_ns += l->cmd.ctx->paths->making_ns;
     if (!err)
-        err = gs_finish_command(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, &s->ended, &own);
+        err = gs_finish_command(&l->cmd, &own);
     if (err)
         return err;
     if (l->cmd.spent || (trial->measured && !l->cmd.units))
@@ -224,7 +217,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
         if (u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE)
             gs_split_writes(u->root, own);
     }
-    bring_ahead(l, plan, s);
+    bring_ahead(l, plan);
     if (event)
         *event = own;
     else
@@ -232,14 +225,14 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, struct sp
     return CL_SUCCESS;
 }
 
-static void await_parts(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+static void await_parts(const struct gs_launching *l, const struct gs_plan *plan)
 {
     gs_command_flush(l->cmd.q);
     GS_MAY_WAIT("a launch that is given up half-way", GS_WITHOUT_LIMIT);
     for (unsigned p = 0; p < plan->n_parts; p++)
-        if (s->ran[p])
-            gs_real()->clWaitForEvents(1, &s->ran[p]);
-    gs_events_wait(&s->ended.events);
+        if (l->part.ran[p])
+            gs_real()->clWaitForEvents(1, &l->part.ran[p]);
+    gs_events_wait(&l->cmd.ended);
 }
 
 static bool reads(const struct gs_launching *l, const struct gs_mem *root)
@@ -252,10 +245,10 @@ static bool reads(const struct gs_launching *l, const struct gs_mem *root)
 
 /* A device has refused its part, and others run. Home's part goes last, so only other places have changed: one device
  * can do the launch over, unless the only valid copy of bytes that the launch reads has changed. */
-static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan)
 {
     cl_int err = CL_SUCCESS;
-    await_parts(l, plan, s);
+    await_parts(l, plan);
     for (size_t i = 0; i < plan->n_uses; i++) {
         struct gs_use *u = &plan->uses[i];
         if (u->writes == GS_IN_PLACE && reads(l, u->root))
@@ -264,7 +257,7 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
             if (l->job.place[p] == 0)
                 continue;
             const struct gs_rangeset *changed = u->writes == GS_COMPARED ? &GS_ONE_RANGE(u->window) : &u->will_write[p];
-            if (s->ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
+            if (l->part.ran[p] && u->writes != GS_READ_ONLY && u->writes != GS_IN_PLACE &&
                 gs_undo(u->root, l->job.place[p], changed) != CL_SUCCESS)
                 err = CL_OUT_OF_RESOURCES;
         }
@@ -273,9 +266,9 @@ static cl_int take_back(const struct gs_launching *l, const struct gs_plan *plan
 }
 
 /* All parts run, and what should follow couldn't be enqueued: the launch has no result. */
-static void write_off(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+static void write_off(const struct gs_launching *l, const struct gs_plan *plan)
 {
-    await_parts(l, plan, s);
+    await_parts(l, plan);
     for (size_t i = 0; i < plan->n_uses; i++)
         if (plan->uses[i].writes != GS_READ_ONLY && plan->uses[i].writes != GS_IN_PLACE)
             gs_spoil(plan->uses[i].root, plan->uses[i].window);
@@ -283,12 +276,12 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan, 
 
 /* No part runs, but transfers to parts are on their way; later commands must come after these. cmd->before is left out:
  * each refused launch would add those events again. */
-static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan, const struct split *s)
+static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan)
 {
     for (unsigned p = 0; p < plan->n_parts; p++)
-        for (cl_uint i = 0; i < s->ready[p].n; i++)
-            if (!gs_event_is_in(&l->cmd.before, s->ready[p].v[i]) && !gs_event_ended(s->ready[p].v[i]))
-                gs_command_leave(l->cmd.ctx, s->ready[p].v[i]);
+        for (cl_uint i = 0; i < l->part.ready[p].n; i++)
+            if (!gs_event_is_in(&l->cmd.before, l->part.ready[p].v[i]) && !gs_event_ended(l->part.ready[p].v[i]))
+                gs_command_leave(l->cmd.ctx, l->part.ready[p].v[i]);
 }
 
 bool gs_plan_is_in_use(const struct gs_plan *plan)
@@ -307,29 +300,30 @@ bool gs_plan_is_in_use(const struct gs_plan *plan)
 
 cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
-    struct split s = {0};
+    struct gs_kernel_run run[GS_MAX_DEVICES] = {0};
+    l->part.run = run;
     l->choice.trial.plan = plan;
     l->choice.trial.place = l->job.place;
-    l->choice.trial.part = s.ran;
+    l->choice.trial.part = l->part.ran;
     *went = false;
     l->cmd.spent = l->cmd.units && l->choice.trial.measured ? gs_taken_new() : NULL;
-    cl_int err = prepare_parts(l, plan, &s);
+    cl_int err = prepare_parts(l, plan);
     if (!err)
-        err = run_parts(l, plan, &s, went);
+        err = run_parts(l, plan, went);
     if (err)
         gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
     if (err && *went)
-        *went = take_back(l, plan, &s) != CL_SUCCESS;
+        *went = take_back(l, plan) != CL_SUCCESS;
     else if (err)
-        leave_prepared(l, plan, &s);
+        leave_prepared(l, plan);
     if (!err) {
-        err = join_parts(l, plan, &s, event);
+        err = join_parts(l, plan, event);
         if (err)
-            write_off(l, plan, &s);
+            write_off(l, plan);
     }
     gs_scratch_give(l->cmd.ctx, !err);
     gs_taken_drop(l->cmd.spent);
     l->cmd.spent = NULL;
-    free_split(&s);
+    free_parts(l, plan->n_parts);
     return err;
 }

@@ -47,7 +47,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     cl_event end;
     if (!err)
         err = gs_run_kernel(&to, &run, &end);
-    return err ? 1 : gs_finish_single(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, end, 0, event);
+    return err ? 1 : gs_finish_single(&l->cmd, end, 0, event);
 }
 
 /* Has the launch more work-groups than so many chunks of the configured size? A NULL local size: an estimate. */
@@ -147,7 +147,7 @@ cl_int gs_launch_measured(struct gs_launching *l, cl_event *event)
     if (err) /* measuring needs more of the driver than a plain launch, which may work, or has the same error */
         return gs_launch_single(l, event);
     gs_timing_learn(l->choice.timing, NULL, NULL, ran);
-    err = gs_finish_single(l->cmd.q, CL_COMMAND_NDRANGE_KERNEL, ran, 0, event);
+    err = gs_finish_single(&l->cmd, ran, 0, event);
     if (!err)
         record_home(l);
     return err;

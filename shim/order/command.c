@@ -70,10 +70,10 @@ void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events 
     }
 }
 
-cl_int gs_command_wait_list(struct gs_command *cmd, const struct gs_events *ends)
+cl_int gs_command_wait_list(struct gs_command *cmd)
 {
     gs_events_free(&cmd->before);
-    return gs_events_share_all(&cmd->before, ends);
+    return gs_events_share_all(&cmd->before, &cmd->ended);
 }
 
 cl_int gs_command_list(const struct gs_command *cmd)
@@ -172,6 +172,7 @@ cl_int gs_command_order(struct gs_command *cmd)
 void gs_command_end(struct gs_command *cmd)
 {
     gs_events_free(&cmd->before);
+    gs_events_free(&cmd->ended);
     for (unsigned i = 0; cmd->left && i < GS_MAX_DEVICES; i++)
         GS_RELEASE(Event, cmd->left[i]);
     free(cmd->left);

@@ -23,6 +23,8 @@ struct gs_command {
     bool turns_back;            /* a launch back on one device after splits: bytes fetched for it don't count */
     bool foreign;               /* a launch whose wait list has another context's event, which is not in `before` */
     struct gs_events before;    /* all earlier commands that might matter */
+    struct gs_events ended;     /* ends of its parts, for which its event waits, ... */
+    uint8_t at[GS_MOST_PLACED]; /* ... and their places: gs_command_ends_at */
     /* By place: the last copy within its memory to a window for another device; or null. Owned, made on need. */
     cl_event *left;
     /* Of a transfer that the call carries (shim/put/put.h): */
@@ -42,7 +44,13 @@ static inline cl_int gs_command_pass(const struct gs_command *cmd)
 cl_int gs_command_list(const struct gs_command *cmd);
 /* Fills cmd->before: earlier commands in all queues of the context, and the wait list. */
 cl_int gs_command_order(struct gs_command *cmd);
-/* Empties cmd->before. The next gs_command_order takes in all commands enqueued until then. */
+/* The next end to be added to cmd->ended is of a command on that place. */
+static inline void gs_command_ends_at(struct gs_command *cmd, unsigned place)
+{
+    if (cmd->ended.n < GS_MOST_PLACED)
+        cmd->at[cmd->ended.n] = (uint8_t)place;
+}
+/* Empties cmd->before and cmd->ended. The next gs_command_order takes in all commands enqueued until then. */
 void gs_command_end(struct gs_command *cmd);
 
 /* For a transfer under way whose command was given up: later commands of the context wait for `end`, even if `end`
@@ -53,8 +61,8 @@ cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
  * take the place of those of earlier commands, which the parts have waited for. If one fails, so does who waits. */
 void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events *ends);
 
-/* What else is enqueued for the command comes after `ends`, the ends of its parts. */
-cl_int gs_command_wait_list(struct gs_command *cmd, const struct gs_events *ends);
+/* What else is enqueued for the command comes after the ends of its parts. */
+cl_int gs_command_wait_list(struct gs_command *cmd);
 
 /* Makes a user event with a record, a copy of *like. NULL with the error in *err. Any thread, no lock. */
 struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err);

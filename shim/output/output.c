@@ -181,15 +181,14 @@ static cl_int merge_part(struct gs_command *cmd, const struct gs_use *u, unsigne
     return err;
 }
 
-static cl_int merge_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
-                          struct gs_events *done)
+static cl_int merge_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran)
 {
     struct gs_events home = {0};
     cl_int err = gs_events_share(&home, ran[0]);
     for (unsigned p = 1; p < n_parts && !err; p++)
         err = merge_part(cmd, u, p, ran[p], &home);
     if (!err)
-        err = gs_events_share_all(done, &home);
+        err = gs_events_share_all(&cmd->ended, &home);
     gs_events_free(&home);
     return err;
 }
@@ -259,8 +258,7 @@ static cl_int begin_reduction(struct gs_command *cmd, const struct gs_use *u, un
 }
 
 /* Combines what part p has with home's bytes, range by range. */
-static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p, const cl_event *ran,
-                      struct gs_events *done)
+static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p, const cl_event *ran)
 {
     const struct gs_rangeset *s = &u->reduced[p];
     const uint64_t bytes = gs_rangeset_bytes(s);
@@ -292,7 +290,7 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
         if (!err)
             err = gs_put_kernel(queue, &launch, here.n, here.v, &event);
         if (!err)
-            err = gs_events_add(done, event);
+            err = gs_events_add(&cmd->ended, event);
         gs_events_free(&here);
         at += n;
     }
@@ -301,13 +299,12 @@ static cl_int combine(struct gs_command *cmd, const struct gs_use *u, unsigned p
     return err;
 }
 
-static cl_int reduce_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran,
-                           struct gs_events *done)
+static cl_int reduce_parts(struct gs_command *cmd, const struct gs_use *u, unsigned n_parts, const cl_event *ran)
 {
     cl_int err = CL_SUCCESS;
     for (unsigned p = 1; p < n_parts && !err; p++)
         if (u->reduced[p].n)
-            err = combine(cmd, u, p, ran, done);
+            err = combine(cmd, u, p, ran);
     return err;
 }
 
@@ -325,14 +322,14 @@ cl_int gs_outputs_begin(struct gs_command *cmd, const struct gs_plan *plan, stru
     return err;
 }
 
-cl_int gs_outputs_join(struct gs_command *cmd, const struct gs_plan *plan, const cl_event *ran, struct gs_events *done)
+cl_int gs_outputs_join(struct gs_command *cmd, const struct gs_plan *plan, const cl_event *ran)
 {
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         const struct gs_use *u = &plan->uses[i];
         GS_LABEL(purpose, u->writes == GS_REDUCED ? GS_FOR_REDUCTION : GS_FOR_MERGE);
         if (gs_use_is_joined(u))
-            err = (u->writes == GS_REDUCED ? reduce_parts : merge_parts)(cmd, u, plan->n_parts, ran, done);
+            err = (u->writes == GS_REDUCED ? reduce_parts : merge_parts)(cmd, u, plan->n_parts, ran);
     }
     return err;
 }

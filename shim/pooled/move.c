@@ -6,13 +6,9 @@
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)
 {
     enum { MOST_STRETCHES = 64 };
-    struct gs_placed ended = {0};
     cl_int err = CL_SUCCESS;
-    if (by_ring && s->n && s->n <= MOST_STRETCHES) {
-        err = gs_staging_carry(ctx, s->v, s->n, false, true, &ended);
-        gs_events_free(&ended.events);
-        return err;
-    }
+    if (by_ring && s->n && s->n <= MOST_STRETCHES)
+        return gs_staging_carry(ctx, s->v, s->n, NULL);
     for (unsigned i = 0; i < s->n && !err; i++)
         err = gs_pool_begin(ctx, s->v[i].place, &s->v[i].op);
     return err;

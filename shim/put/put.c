@@ -252,9 +252,10 @@ cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_even
 
 /* ---- events that stand for several commands ---- */
 
-cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_placed *placed, cl_event *event)
+/* gs_finish_command with those ends, on the places `at`. */
+static cl_int finish(const struct gs_command *cmd, const struct gs_events *ended, const uint8_t *at, cl_event *event)
 {
-    const struct gs_events *ended = &placed->events;
+    struct gs_queue *q = cmd->q;
     cl_event marker;
     const bool others = ended->n != 1 || !gs_is_last_event(q->o.handle, ended->v[0]); /* not only the queue's last */
     cl_int err = gs_enqueue_marker(q->o.handle, ended->n, ended->n ? ended->v : NULL, &marker);
@@ -273,14 +274,14 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     }
     struct gs_event *e = calloc(1, sizeof *e);
     if (e) {
-        e->command = type;
+        e->command = gs_op_command_type(&cmd->op);
         for (cl_uint i = 0; i < ended->n && i < GS_MOST_PLACED; i++) {
             if (gs_real()->clRetainEvent(ended->v[i]) != CL_SUCCESS)
                 continue;
             struct gs_event *of = gs_find_hold(GS_EVENT, ended->v[i]);
             e->part[e->n].event = ended->v[i];
             e->part[e->n].of = of;
-            e->part[e->n++].device = placed->place[i];
+            e->part[e->n++].device = at[i];
         }
         gs_insert(&e->o, GS_EVENT, marker, q->o.ctx);
     }
@@ -288,10 +289,15 @@ cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct 
     return CL_SUCCESS;
 }
 
-cl_int gs_finish_single(struct gs_queue *q, cl_command_type type, cl_event end, unsigned place, cl_event *event)
+cl_int gs_finish_command(const struct gs_command *cmd, cl_event *event)
 {
-    const struct gs_placed one = {.events = {.v = &end, .n = 1}, .place = {place}};
-    const cl_int err = gs_finish_command(q, type, &one, event);
+    return finish(cmd, &cmd->ended, cmd->at, event);
+}
+
+cl_int gs_finish_single(const struct gs_command *cmd, cl_event end, unsigned place, cl_event *event)
+{
+    const cl_int err =
+        finish(cmd, &(const struct gs_events){.v = &end, .n = 1}, &(const uint8_t){(uint8_t)place}, event);
     gs_real()->clReleaseEvent(end);
     return err;
 }
@@ -323,9 +329,8 @@ void gs_carry_mark(struct gs_queue *q)
     struct gs_event *e = cmd ? gs_event_new(q->o.ctx, &(struct gs_event){.user = true}, &err) : NULL;
     if (!e)
         return;
-    cl_event end = e->o.handle;
-    const struct gs_placed home = {.events = {.v = &end, .n = 1}};
-    if (gs_finish_command(q, gs_op_command_type(&cmd->op), &home, &cmd->marker) != CL_SUCCESS) {
+    const struct gs_events end = {.v = (cl_event *)&e->o.handle, .n = 1};
+    if (finish(cmd, &end, &(const uint8_t){0}, &cmd->marker) != CL_SUCCESS) {
         drop_end(e);
         return;
     }
@@ -334,15 +339,15 @@ void gs_carry_mark(struct gs_queue *q)
     cmd->on_mark(cmd);
 }
 
-cl_int gs_carry_end(struct gs_command *cmd, cl_int err, const struct gs_placed *ended, cl_event *event)
+cl_int gs_carry_end(struct gs_command *cmd, cl_int err, cl_event *event)
 {
     struct gs_queue *q = cmd->q;
     if (!cmd->marker) {
         atomic_store(&q->behind->carried, NULL);
-        return err || !event ? err : gs_finish_command(q, gs_op_command_type(&cmd->op), ended, event);
+        return err || !event ? err : gs_finish_command(cmd, event);
     }
-    for (cl_uint i = 0; q->profiling && i < ended->events.n; i++)
-        gs_record_times(cmd->end, ended->events.v[i], (int64_t)gs_group()->clock_ns[ended->place[i]]);
+    for (cl_uint i = 0; q->profiling && i < cmd->ended.n; i++)
+        gs_record_times(cmd->end, cmd->ended.v[i], (int64_t)gs_group()->clock_ns[cmd->at[i]]);
     /* Complete even if the transfer failed: to later commands, a failed transfer has changed nothing. */
     gs_event_end(cmd->end->o.handle, CL_COMPLETE);
     drop_end(cmd->end);

@@ -65,12 +65,12 @@ cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_even
 
 /* ---- the application's compound events ---- */
 
-/* Makes a marker in the application's queue that waits for the events `ended` of other devices or queues, and hands the
+/* Makes a marker in the application's queue that waits for cmd->ended, events of other devices or queues, and hands the
  * marker out as *event, unless `event` is NULL. */
-cl_int gs_finish_command(struct gs_queue *q, cl_command_type type, const struct gs_placed *ended, cl_event *event);
+cl_int gs_finish_command(const struct gs_command *cmd, cl_event *event);
 
-/* gs_finish_command for the one event `end`, of a command on that place. Takes `end` over. */
-cl_int gs_finish_single(struct gs_queue *q, cl_command_type type, cl_event end, unsigned place, cl_event *event);
+/* gs_finish_command with the one event `end`, of a command on that place. Takes `end` over. */
+cl_int gs_finish_single(const struct gs_command *cmd, cl_event end, unsigned place, cl_event *event);
 
 /* clReleaseEvent, also for events that gs_finish_command has made. */
 cl_int gs_release_event(cl_event event);
@@ -93,8 +93,8 @@ static inline void gs_carry_begin(struct gs_command *cmd, void (*on_mark)(struct
  * are enqueued now may see bytes from before the transfer. */
 __attribute__((cold)) void gs_carry_mark(struct gs_queue *q);
 
-/* The transfer has ended, with err and the events `ended`. *event (or null): the command's. */
-cl_int gs_carry_end(struct gs_command *cmd, cl_int err, const struct gs_placed *ended, cl_event *event);
+/* The transfer has ended, with err and the events cmd->ended. *event (or null): the command's. */
+cl_int gs_carry_end(struct gs_command *cmd, cl_int err, cl_event *event);
 
 /* Locks the queue's context, so that a command can be enqueued in the queue. */
 static inline void gs_queue_lock(struct gs_queue *q)

@@ -244,19 +244,19 @@ void gs_staging_leave(struct gs_context *ctx)
  * each (an H200). While nobody else wants the link twice as many are granted at once. */
 enum { ON_LINK_BY_UNITS = 2, ON_LINK_ALONE = 4 };
 
-cl_int gs_staged_note(struct gs_placed *ended, unsigned place, cl_event event)
+cl_int gs_staged_note(struct gs_command *cmd, unsigned place, cl_event event)
 {
-    struct gs_events *e = &ended->events;
+    struct gs_events *e = &cmd->ended;
     cl_uint known = 0, last = 0;
     for (cl_uint i = 0; i < e->n; i++) {
-        known += ended->place[i] == place;
-        last = ended->place[i] == place ? i : last;
+        known += cmd->at[i] == place;
+        last = cmd->at[i] == place ? i : last;
     }
     if (known == 2) {
         gs_event_replace(&e->v[last], event);
         return CL_SUCCESS;
     }
-    gs_placed_next(ended, place);
+    gs_command_ends_at(cmd, place);
     return gs_events_add(e, event);
 }
 
@@ -265,9 +265,9 @@ struct carriage {
     const struct gs_context *ctx;
     struct gs_staging *s;
     struct gs_pieces turns;
-    struct gs_placed *ended;
-    bool in, timed; /* in: to the devices */
-    size_t on_link; /* so many pieces are on their way at a time; other slots are being filled or drained */
+    struct gs_command *cmd; /* or null */
+    bool in, timed;         /* in: to the devices */
+    size_t on_link;         /* so many pieces are on their way at a time; other slots are being filled or drained */
 };
 
 /* Waits until the device is done with a slot. That takes NVIDIA's driver (580.159) 4 us, even after the event's end. */
@@ -312,7 +312,10 @@ static cl_int send(const struct carriage *c, unsigned slot)
     if (err)
         return err;
     gs_ring_give(&c->s->ring, slot, event);
-    return gs_staged_note(c->ended, p->place, event);
+    if (c->cmd)
+        return gs_staged_note(c->cmd, p->place, event);
+    gs_real()->clReleaseEvent(event);
+    return CL_SUCCESS;
 }
 
 /* Begins with the next piece, in a slot that threads and device are done with: the threads fill it, or the device. */
@@ -383,11 +386,11 @@ static void let_go_of_objects(const struct gs_staging *s)
             gs_real()->clFinish(s->queue[i % 2][i / 2]);
 }
 
-cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n, bool timed, bool waits,
-                        struct gs_placed *ended)
+cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n, struct gs_command *cmd)
 {
-    struct carriage c = {.ctx = ctx, .s = ctx->staging, .ended = ended, .in = v->op.dst};
-    c.timed = (timed || gs_report_wants_times()) && !gs_in_callback() && make_queues(c.s, ctx, true);
+    struct carriage c = {.ctx = ctx, .s = ctx->staging, .cmd = cmd, .in = v->op.dst};
+    c.timed =
+        ((cmd && cmd->q->profiling) || gs_report_wants_times()) && !gs_in_callback() && make_queues(c.s, ctx, true);
     gs_pieces_begin(&c.turns, v, n, (size_t)gs_put_most(GS_SLOT_BYTES, GS_VIA_HOST));
     if (gs_put_now())
         c.on_link = gs_unit_is_alone(GS_RESOURCE_PCI) ? ON_LINK_ALONE : ON_LINK_BY_UNITS;
@@ -397,7 +400,7 @@ cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n,
         v[i].fresh = is_fresh(&v[i]);
     GS_LABEL(way, GS_WAY_STAGED);
     cl_int err = carry_pieces(&c);
-    for (size_t i = 0; i < GS_RING_SLOTS && (err || waits); i++) {
+    for (size_t i = 0; i < GS_RING_SLOTS && (err || !cmd); i++) {
         const cl_int end = await_slot(c.s, i);
         err = err ? err : end;
     }
@@ -410,11 +413,9 @@ cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n,
 cl_int gs_staging_fill(struct gs_context *ctx, cl_mem mem, void *ptr, uint64_t bytes)
 {
     struct gs_op_run run = {.op = gs_op_write(mem, 0, bytes, ptr)};
-    struct gs_placed ended = {0};
     gs_report_moved(GS_PATH_APP_WRITE, bytes);
     gs_staging_enter(ctx, true);
-    const cl_int err = gs_staging_carry(ctx, &run, 1, false, true, &ended);
+    const cl_int err = gs_staging_carry(ctx, &run, 1, NULL);
     gs_staging_leave(ctx);
-    gs_events_free(&ended.events);
     return err;
 }

@@ -70,15 +70,15 @@ bool gs_staging_queue_idle(struct gs_queue *q, const struct gs_events *before, u
 bool gs_staging_enter(struct gs_context *ctx, bool wait);
 void gs_staging_leave(struct gs_context *ctx);
 
-/* Notes a piece, the last of its place so far, for a carried transfer's times: of each place `ended` has the first and
- * the last. Takes the event over. */
-cl_int gs_staged_note(struct gs_placed *ended, unsigned place, cl_event event);
+/* Notes a piece, the last of its place so far, for a carried transfer's times: of each place cmd->ended has the first
+ * and the last. Takes the event over. */
+cl_int gs_staged_note(struct gs_command *cmd, unsigned place, cl_event event);
 
 /* Carries n transfers, all reads or all writes, piece by piece in turn, in the ring's own queues. The caller has
  * entered the ring, and all earlier commands have ended. Returns when the host's memory may be used again: reads have
- * ended then, and with `waits` writes as well. `timed`: with profiles, which cost 12 us for a piece of 1 MiB (H200). */
-cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n, bool timed, bool waits,
-                        struct gs_placed *ended);
+ * ended then, and writes as well unless they are a command's, which gets their ends, with profiles if its queue has
+ * some (they cost 12 us for a piece of 1 MiB on an H200). `cmd` may be null. */
+cl_int gs_staging_carry(struct gs_context *ctx, struct gs_op_run *v, unsigned n, struct gs_command *cmd);
 
 /* Frees this room's part of a context. Null is allowed. */
 void gs_staging_free(struct gs_staging *s);
