@@ -27,6 +27,13 @@ void gs_deferred_set_error(struct gs_deferred *h, cl_int status)
     atomic_compare_exchange_strong(&h->status, &none, status);
 }
 
+void gs_deferred_fail_with(const struct gs_deferred *before, struct gs_deferred *h)
+{
+    if (before && h && h->behind && gs_is_served(before) && !before->next_unit &&
+        atomic_load(&before->status) != CL_COMPLETE)
+        gs_deferred_set_error(h, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+}
+
 static void unlist(struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
@@ -48,6 +55,7 @@ bool gs_deferred_enlist(struct gs_deferred *h)
         gs_is_in_order(&h->to) && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
     if (before)
         gs_share_on(before, GS_SHARE_CLOSE);
+    gs_deferred_fail_with(before, h);
     gs_deferred_to(h, GS_ENQUEUED);
     if (follows)
         before->follower = h;

@@ -64,6 +64,7 @@ struct gs_deferred {
     atomic_bool pending;      /* a thread began to wait for the command before its end */
     struct gs_destination to; /* the wait list only during the call; the queues while `keeps` */
     bool keeps;               /* holds the queues: until it is served, unless that is within the call */
+    bool behind;              /* the first unit of the command before hadn't ended when the call came */
     cl_event ready;           /* a marker: all commands before have ended */
     unsigned ready_at;        /* the first unit that waits for `ready`; units.n: none does */
     cl_event open;            /* the gate, a user event */
@@ -148,6 +149,10 @@ static inline bool gs_share_is_loose(const struct gs_deferred *h)
 
 /* Sets the command's status, unless an error is there already. */
 void gs_deferred_set_error(struct gs_deferred *h, cl_int status);
+
+/* If the command `before` is served and has failed before anything of it has run, then h, which the application has
+ * enqueued before that, fails too. Either may be null. With gs_deferred_list.lock held. */
+void gs_deferred_fail_with(const struct gs_deferred *before, struct gs_deferred *h);
 
 /* Puts the command into the list. True: the command before in the queue isn't served yet, and begins h later as its
  * `follower`: the caller does no more. False: the caller begins the command, or waits for `ready`. (Each awaited event

@@ -200,6 +200,7 @@ static void has_served(struct gs_deferred *h)
         gs_share_on(h, GS_SHARE_CLOSE);
     struct gs_deferred *follower = h->follower;
     h->follower = NULL;
+    gs_deferred_fail_with(h, follower);
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!follower)
         return;

@@ -53,6 +53,11 @@ class Command:
         self.gate = self.end = None
         self.gate_set = self.end_set = self.behind_failed = False
         self.overtaken = False  # it must have failed then, of which nobody may have heard yet
+        self.behind = False  # when it was called for, the first unit of the command before hadn't ended
+
+    def comes_after(self, before):
+        if self.behind and before.state in ("served", "over") and before.fails() and all(u.state == "queued" for u in before.units):
+            self.behind_failed = True
 
     def fails(self):
         return self.behind_failed or self.status < 0 or any(u.state == "failed" for u in self.units)
@@ -87,8 +92,9 @@ class Model:
             u.command = c
             self.units[address] = u
 
-    def on_made(self, thread, h, gate, end):
+    def on_made(self, thread, h, gate, end, behind):
         c = self.commands[h]
+        c.behind = behind == "1"
         c.gate, c.end = (None if e == "(nil)" else e for e in (gate, end))
         promise(bool(c.gate) == (c.units[0].state != "granted"), "a gate where the first unit is granted, or none where it isn't")
         for e in (c.gate, c.end):
@@ -114,8 +120,13 @@ class Model:
         promise(c.state == before, "a command is %s, not %s" % (c.state, before))
         promise(after in COMMAND_NEXT[before], "a command that is %s becomes %s" % (before, after))
         c.state, c.status = after, int(status)
+        line = self.queues[c.queue]
         if before == "prepared" and c.in_order:
-            self.queues[c.queue].append(c)
+            if line:
+                c.comes_after(line[-1])
+            line.append(c)
+        if after == "served" and c in line and c is not line[-1]:
+            line[line.index(c) + 1].comes_after(c)
         if after == "served" and not c.fails():
             promise(all(u.state in HAS_ENDED + ["submitted"] for u in c.units), "a command is served before its units are submitted")
         if after == "over":
