@@ -18,8 +18,8 @@ static bool may_call_each(const struct reading *x)
 {
     enum { FEW = 8 }; /* more of them are faster enqueued at once */
     const struct gs_command *cmd = &x->h.cmd;
-    return !cmd->q->behind->called && !(gs_op_is_of_image(&x->all->op) && cmd->ctx->parent) &&
-           !atomic_load(&cmd->ctx->user_events) && gs_count_holders(x->h.src.m->root, x->h.src.range, FEW + 1) <= FEW;
+    return !(gs_op_is_of_image(&x->all->op) && cmd->ctx->parent) && !atomic_load(&cmd->ctx->user_events) &&
+           gs_count_holders(x->h.src.m->root, x->h.src.range, FEW + 1) <= FEW;
 }
 
 static unsigned find_facts(const struct reading *x)
@@ -79,7 +79,6 @@ static cl_int by_calls(struct reading *x, cl_event *own)
     struct gs_queue *q = x->h.cmd.q;
     struct gs_events *ready = &x->h.ready;
     cl_int err = CL_SUCCESS;
-    q->behind->called = true;
     gs_home_carry_begin(&x->h);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_op_run *t = &x->s.v[i];
@@ -91,7 +90,7 @@ static cl_int by_calls(struct reading *x, cl_event *own)
             err = gs_staged_note(&x->h.cmd, t->place, event);
     }
     err = gs_home_carry_end(&x->h, err, own);
-    q->behind->called = false;
+    gs_copy_queues_call(q, false);
     return err;
 }
 
@@ -121,6 +120,8 @@ static cl_int read_places(struct reading *x, enum gs_host_way way)
     struct gs_command *cmd = &x->h.cmd;
     cl_event own = NULL, *const wanted = cmd->event ? &own : NULL;
     cl_int err;
+    if (way == GS_BY_CALLS && !gs_copy_queues_call(cmd->q, true))
+        way = GS_BY_QUEUE;
     if (way != GS_BY_QUEUE)
         gs_real()->clFlush(cmd->q->o.handle);
     err = way == GS_BY_QUEUE ? by_queue(x, &own) : way == GS_BY_RING ? by_ring(x, wanted) : by_calls(x, wanted);

@@ -106,7 +106,7 @@ void gs_timing_learn(struct gs_timing *t, const struct gs_trial *split, struct g
 enum { GS_SEEN = 8 };
 struct gs_stretch {
     uint64_t begin_ns, last_ns; /* before the first launch (as gs_trial.asked_ns), and after the last */
-    uint64_t making_ns;         /* gs_paths.making_ns before the last launch */
+    uint64_t making_ns;         /* gs_paths_made_ns() before the last launch */
     uint64_t empty_ns;          /* begin of the first launch since the queue was known to be empty */
     double single_ns;           /* the time of all launches on one device */
     bool unknown;               /* a launch's time on one device isn't known */

@@ -227,7 +227,7 @@ void gs_timing_enqueues(struct gs_queue *q, struct gs_timing *t, uint64_t to_rea
         *s = (struct gs_stretch){.begin_ns = now_ns, .empty_ns = s->empty_ns};
     if (!atomic_load(&q->launched))
         s->empty_ns = now_ns;
-    s->making_ns = q->o.ctx->paths->making_ns;
+    s->making_ns = gs_paths_made_ns(q->o.ctx);
 }
 
 /* Notes the launch for the waits to come. */
@@ -253,7 +253,7 @@ static void note(struct gs_queue *q, struct gs_timing *t, double single_ns, bool
 void gs_timing_enqueued(struct gs_queue *q, struct gs_timing *t, bool split, struct gs_kernel_stats *stats)
 {
     const uint64_t now_ns = gs_now_ns(), until_ns = atomic_load(&q->times->busy_until_ns);
-    const uint64_t made_ns = q->o.ctx->paths->making_ns - q->times->stretch.making_ns;
+    const uint64_t made_ns = gs_paths_made_ns(q->o.ctx) - q->times->stretch.making_ns;
     pthread_mutex_lock(&gs_book.lock);
     const double one_ns = t->h.single_ns, parts_ns = t->h.split_ns, single_ns = gs_choice_single_ns(&t->h);
     const double at_most_ns = (double)t->h.bound_ns;

@@ -57,7 +57,7 @@ void gs_settle(struct gs_mem *root)
         const cl_int status = gs_event_status(root->bytes->split_end);
         if (status < CL_COMPLETE) {
             gs_spoil(root, (struct gs_range){0, root->size});
-            gs_compound_look_all(root->o.ctx);
+            gs_compound_look(root->o.ctx, NULL);
         }
         if (status <= CL_COMPLETE)
             gs_event_replace(&root->bytes->split_end, NULL);
@@ -260,7 +260,7 @@ cl_int gs_require_all(struct gs_command *cmd, struct gs_mem *root, const struct 
     struct gs_rangeset missing[GS_MAX_DEVICES] = {{0}};
     struct gs_sends sends = {0};
     if (root->shared) {
-        gs_compound_look(cmd->q); /* for shared bytes nothing else tells of failed writes */
+        gs_compound_look(cmd->ctx, cmd->q); /* for shared bytes nothing else tells of failed writes */
         cl_int err = CL_SUCCESS;
         for (unsigned i = 0; i < n && !err; i++) {
             err = gs_make_room(cmd, root, &w[i]);
@@ -305,7 +305,9 @@ void gs_prefetch_root(struct gs_command *cmd, struct gs_mem *root)
     for (unsigned i = 0; next && !root->bytes->uses && i < root->o.ctx->n; i++)
         if (next[i].n)
             w[n++] = (struct gs_need){.place = i, .part = -1, .bytes = &next[i], .done = &done};
-    if (n && gs_command_wait_list(cmd) == CL_SUCCESS)
+    if (n)
+        gs_events_free(&cmd->before); /* only the parts need have ended */
+    if (n && gs_events_share_all(&cmd->before, &cmd->ended) == CL_SUCCESS)
         gs_require_all(cmd, root, w, n, false); /* what it can't bring the next launch fetches */
     gs_command_prefetches(cmd, &done);
     gs_events_free(&done);

@@ -124,7 +124,7 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan)
 /* All that may fail for lack of memory, before anything runs. */
 static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan)
 {
-    l->choice.trial.asked_ns = gs_now_ns() - l->cmd.ctx->paths->making_ns;
+    l->choice.trial.asked_ns = gs_now_ns() - gs_paths_made_ns(l->cmd.ctx);
     cl_int err = gs_command_order(&l->cmd);
     if (!err && l->cmd.foreign) /* the driver is to see the list */
         err = CL_INVALID_CONTEXT;
@@ -202,7 +202,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, cl_event 
         err = record_writes(l, plan);
     cl_event own;
     trial->idle = gs_events_ended(&l->cmd.before);
-    trial->asked_ns += l->cmd.ctx->paths->making_ns;
+    trial->asked_ns += gs_paths_made_ns(l->cmd.ctx);
     if (!err)
         err = gs_finish_command(&l->cmd, &own);
     if (err)

@@ -70,12 +70,6 @@ void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events 
     }
 }
 
-cl_int gs_command_wait_list(struct gs_command *cmd)
-{
-    gs_events_free(&cmd->before);
-    return gs_events_share_all(&cmd->before, &cmd->ended);
-}
-
 cl_int gs_command_list(const struct gs_command *cmd)
 {
     if (!cmd->n_wait && cmd->wait)
@@ -156,7 +150,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     }
     if (!err)
         err = gs_real()->clFlush(cmd->q->o.handle); /* commands on other queues wait for its markers */
-    gs_compound_look_all(cmd->ctx);                 /* adds to the orphans */
+    gs_compound_look(cmd->ctx, NULL);               /* adds to the orphans */
     if (!err)
         err = add_ends(cmd, &cmd->ctx->ends->orphans, own_only, shielded);
     if (!err)
@@ -272,6 +266,13 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
     return *queue;
 }
 
+bool gs_copy_queues_call(struct gs_queue *q, bool begins)
+{
+    const bool changes = q->behind->called != begins;
+    q->behind->called = begins;
+    return changes;
+}
+
 struct gs_queue_set *gs_queue_set_new(cl_command_queue handle)
 {
     struct gs_queue_set *queues = calloc(1, sizeof *queues);
@@ -358,7 +359,7 @@ static void spoil_failed(struct gs_context *ctx, const struct gs_compound *s)
         gs_events_share(&ctx->ends->failed, s->end);
 }
 
-void gs_compound_look(struct gs_queue *q)
+static void look(struct gs_queue *q)
 {
     forget_ended(q);
     const struct gs_compound *several = q->behind->several;
@@ -370,10 +371,10 @@ void gs_compound_look(struct gs_queue *q)
     drop_oldest(q, n);
 }
 
-void gs_compound_look_all(struct gs_context *ctx)
+void gs_compound_look(struct gs_context *ctx, struct gs_queue *only)
 {
-    for (struct gs_queue *q = ctx->queues; q; q = q->next)
-        gs_compound_look(q);
+    for (struct gs_queue *q = only ? only : ctx->queues; q; q = only ? NULL : q->next)
+        look(q);
 }
 
 cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to)
@@ -389,7 +390,7 @@ void gs_compound_leave(struct gs_queue *q)
 {
     struct gs_events *orphans = &q->o.ctx->ends->orphans;
     cl_event end;
-    gs_compound_look(q);
+    look(q);
     for (size_t i = 0; i < q->behind->n_several; i++)
         for (cl_uint k = 0; k < q->behind->several[i].of.n; k++)
             gs_events_share(orphans, q->behind->several[i].of.v[k]);

@@ -61,9 +61,6 @@ cl_event gs_command_leave(struct gs_context *ctx, cl_event end);
  * take the place of those of earlier commands, which the parts have waited for. If one fails, so does who waits. */
 void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events *ends);
 
-/* What else is enqueued for the command comes after the ends of its parts. */
-cl_int gs_command_wait_list(struct gs_command *cmd);
-
 /* Makes a user event with a record, a copy of *like. NULL with the error in *err. Any thread, no lock. */
 struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err);
 
@@ -101,6 +98,9 @@ enum gs_queue_kind {
  * that nobody has asked for. */
 cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err);
 
+/* A call begins, or ends, to use the copy queues alone, without the lock. False: another call does. */
+bool gs_copy_queues_call(struct gs_queue *q, bool begins);
+
 /* Makes our queues behind a new queue of the application. Null: no memory. */
 struct gs_queue_set *gs_queue_set_new(cl_command_queue handle);
 void gs_queue_set_free(struct gs_queue_set *queues);
@@ -121,10 +121,20 @@ struct gs_queue_set {
     /* The context's lock: */
     uint32_t unsent[GS_QUEUES_FLUSHED]; /* a bit for each place, if asked for since a gs_command_flush */
     bool called;                        /* a call has the copy queues for itself, without the lock */
-    struct gs_command *_Atomic carried; /* while a call carries a transfer, owned by the call: shim/put/put.h */
+    struct gs_command *_Atomic carried; /* gs_queue_carried */
     struct gs_compound *several;        /* compound events, oldest first; owned */
     size_t n_several, several_cap;
 };
+
+/* While a call carries a transfer in this queue (shim/put/put.h): its command, owned by the call; or null. */
+static inline struct gs_command *gs_queue_carried(const struct gs_queue *q)
+{
+    return atomic_load(&q->behind->carried);
+}
+static inline void gs_queue_carry(struct gs_queue *q, struct gs_command *cmd)
+{
+    atomic_store(&q->behind->carried, cmd);
+}
 
 /* With the context's lock held. */
 struct gs_ends {
@@ -139,9 +149,9 @@ struct gs_ends {
 /* Says that `end`, an event in the application's queue, stands for all events in `of`. Retains them. */
 void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *of);
 
-/* If the queue's newest or oldest compound event has failed, commands that still run go to `unended`. */
-void gs_compound_look(struct gs_queue *q);
-void gs_compound_look_all(struct gs_context *ctx);
+/* If the queue's newest or oldest compound event has failed, commands that still run go to `unended`. Null: all queues'
+ * of the context. */
+void gs_compound_look(struct gs_context *ctx, struct gs_queue *only);
 
 /* Adds events to `to` that complete when all `unended` commands have ended, even by a failure. */
 cl_int gs_compound_await(struct gs_context *ctx, struct gs_events *to);

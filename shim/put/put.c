@@ -324,7 +324,7 @@ static void drop_end(struct gs_event *e)
 
 void gs_carry_mark(struct gs_queue *q)
 {
-    struct gs_command *cmd = atomic_load(&q->behind->carried);
+    struct gs_command *cmd = gs_queue_carried(q);
     cl_int err = CL_SUCCESS;
     struct gs_event *e = cmd ? gs_event_new(q->o.ctx, &(struct gs_event){.user = true}, &err) : NULL;
     if (!e)
@@ -335,7 +335,7 @@ void gs_carry_mark(struct gs_queue *q)
         return;
     }
     cmd->end = e;
-    atomic_store(&q->behind->carried, NULL);
+    gs_queue_carry(q, NULL);
     cmd->on_mark(cmd);
 }
 
@@ -343,7 +343,7 @@ cl_int gs_carry_end(struct gs_command *cmd, cl_int err, cl_event *event)
 {
     struct gs_queue *q = cmd->q;
     if (!cmd->marker) {
-        atomic_store(&q->behind->carried, NULL);
+        gs_queue_carry(q, NULL);
         return err || !event ? err : gs_finish_command(cmd, event);
     }
     for (cl_uint i = 0; q->profiling && i < cmd->ended.n; i++)

@@ -86,7 +86,7 @@ static inline void gs_carry_begin(struct gs_command *cmd, void (*on_mark)(struct
 {
     cmd->on_mark = on_mark;
     cmd->marker = NULL;
-    atomic_store(&cmd->q->behind->carried, cmd);
+    gs_queue_carry(cmd->q, cmd);
 }
 
 /* Makes the marker of the transfer that a call carries in this queue, if any. Without memory for that, commands that
@@ -100,14 +100,14 @@ cl_int gs_carry_end(struct gs_command *cmd, cl_int err, cl_event *event);
 static inline void gs_queue_lock(struct gs_queue *q)
 {
     pthread_mutex_lock(&q->o.ctx->lock);
-    if (atomic_load(&q->behind->carried))
+    if (gs_queue_carried(q))
         gs_carry_mark(q);
 }
 
 /* For a command that is enqueued without the context's lock. */
 static inline void gs_queue_enter(struct gs_queue *q)
 {
-    if (!atomic_load(&q->behind->carried))
+    if (!gs_queue_carried(q))
         return;
     gs_queue_lock(q);
     pthread_mutex_unlock(&q->o.ctx->lock);

@@ -49,10 +49,16 @@ cl_int gs_sends_enqueue(struct gs_command *cmd, struct gs_mem *root, struct gs_s
 /* What this room knows of a context. */
 struct gs_paths {
     struct gs_ring pinned, pinned_small; /* for many bytes, and for few */
-    uint64_t making_ns;                  /* time spent making both rings, taken off the times that auto mode learns */
+    uint64_t making_ns;                  /* time spent making both rings */
     struct gs_peer *peer;
     uint64_t between_devices; /* bytes that went from device to device so far */
 };
+
+/* The time that was spent making memory for transfers, to be taken off times that are learnt. */
+static inline uint64_t gs_paths_made_ns(const struct gs_context *ctx)
+{
+    return ctx->paths->making_ns;
+}
 
 /* Null is allowed. */
 void gs_peer_free(struct gs_peer *p);

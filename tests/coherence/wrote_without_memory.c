@@ -144,11 +144,7 @@ void gs_real_load(void)
 {
 }
 
-void gs_compound_look(struct gs_queue *q)
-{
-}
-
-void gs_compound_look_all(struct gs_context *c)
+void gs_compound_look(struct gs_context *c, struct gs_queue *only)
 {
 }
 
