@@ -40,7 +40,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     struct gs_stretch before;
     gs_timing_before_wait(tells ? q : NULL, &before);
     /* The driver knows what is wrong with a call that we can't serve. */
-    const bool known = m && ptr && gs_inside(m, offset, size);
+    const bool known = m && ptr && gs_mem_has(m, offset, size);
     if (!known)
         gs_queue_close(command_queue);
     const cl_int err = known ? read_bytes(&cmd, m) : gs_command_pass(&cmd);

@@ -46,7 +46,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     GS_CALL("clEnqueueWriteBuffer");
     struct gs_mem *m = gs_command_begin_on(&cmd, buffer);
     gs_report_moved(GS_PATH_APP_WRITE, size);
-    if (!m || !gs_inside(m, offset, size))
+    if (!m || !gs_mem_has(m, offset, size))
         return gs_command_pass(&cmd);
     if (!gs_host_may(m, CL_MAP_WRITE))
         return CL_INVALID_OPERATION;

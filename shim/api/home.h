@@ -140,7 +140,7 @@ static inline void gs_set_box(struct gs_op *op, const size_t *from, const size_t
 }
 
 /* Is the range inside the object? If not, the driver's error is wanted. */
-static inline bool gs_inside(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
+static inline bool gs_mem_has(const struct gs_mem *m, uint64_t offset, uint64_t bytes)
 {
     return !m->image && bytes && offset <= m->size && bytes <= m->size - offset;
 }

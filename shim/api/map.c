@@ -52,7 +52,7 @@ static bool lay_out(struct gs_mapping *map, const struct gs_mem *m, const size_t
     gs_image_bytes(m, all);
     memcpy(map->origin, origin, sizeof map->origin);
     memcpy(map->region, region, sizeof map->region);
-    return gs_box_is_inside(all, origin, region);
+    return gs_image_has_box(all, origin, region);
 }
 
 /* A map's read or write, in units. */
@@ -234,7 +234,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue command_queue
         GS_COMMAND(.kind = GS_OP_MAP_BUFFER, .blocking = blocking_map, .src = buffer, .from = {offset},
                    .region = {size, 1, 1}, .map_flags = map_flags, .mapped = &ptr);
     struct gs_mem *m = gs_command_begin_on(&cmd, buffer);
-    if (!m || !gs_inside(m, offset, size))
+    if (!m || !gs_mem_has(m, offset, size))
         return map_plainly(&cmd, errcode_ret);
     struct gs_mapping map = {.range = gs_window_range(m, offset, size)};
     ptr = map_object(&cmd, m, &map, true, map_flags, errcode_ret);

@@ -71,7 +71,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags fl
         return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     if (parent->pool)
         return gs_pool_create_sub(parent, flags, r, errcode_ret);
-    if (!gs_inside(parent, r->origin, r->size))
+    if (!gs_mem_has(parent, r->origin, r->size))
         return gs_real()->clCreateSubBuffer(buffer, flags, type, info, errcode_ret);
     if ((flags & CL_MEM_HOST_READ_ONLY && !gs_host_may(parent, CL_MAP_READ)) ||
         (flags & CL_MEM_HOST_WRITE_ONLY && !gs_host_may(parent, CL_MAP_WRITE)))

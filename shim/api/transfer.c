@@ -19,7 +19,7 @@ static bool find_side(const struct gs_command *cmd, bool changes, struct gs_side
     const struct gs_range r = gs_rect_range(at, op->region, pitch[0], pitch[1]);
     side->range = gs_window_range(m, r.begin, r.end - r.begin);
     side->covers = op->kind == GS_OP_COPY || op->kind == GS_OP_FILL; /* no rows with gaps */
-    return gs_inside(m, r.begin, r.end - r.begin);
+    return gs_mem_has(m, r.begin, r.end - r.begin);
 }
 
 /* Has it a pattern that we can keep? An image's pattern has its size from the image's format. */
@@ -43,9 +43,9 @@ static size_t texel_of(const struct gs_op *op, const struct gs_side *src, const 
     case GS_OP_COPY_IMAGE:
         return of_src == of_dst ? texel : 0;
     case GS_OP_IMAGE_TO_BUFFER:
-        return dst->m && gs_inside(dst->m, op->to[0], bytes) ? texel : 0;
+        return dst->m && gs_mem_has(dst->m, op->to[0], bytes) ? texel : 0;
     case GS_OP_BUFFER_TO_IMAGE:
-        return src->m && gs_inside(src->m, op->from[0], bytes) ? texel : 0;
+        return src->m && gs_mem_has(src->m, op->from[0], bytes) ? texel : 0;
     default:
         return texel && image->image->desc.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY &&
                        (op->from_pitch[0] || op->from_pitch[1] || op->to_pitch[0] || op->to_pitch[1])

@@ -9,7 +9,7 @@
 #include "shim/choose/timing_book.h"
 #include "shim/transfer/transfer.h"
 
-void gs_timing_say(const struct gs_timing *t)
+void gs_timing_log(const struct gs_timing *t)
 {
     gs_debug("%s, launch %" PRIu64 ": %s; expected on one device %.0f us, split %.0f us", t->at->name, t->h.launches,
              t->h.last_split ? "split" : t->h.reason, t->h.single_ns / 1e3, t->h.split_ns / 1e3);
@@ -18,7 +18,7 @@ void gs_timing_say(const struct gs_timing *t)
 static void say_outlook(const struct gs_timing *t, const struct gs_trial *trial, uint64_t now_ns)
 {
     const struct gs_forecast *o = &trial->forecast;
-    gs_timing_say(t);
+    gs_timing_log(t);
     gs_debug("%s: bytes to bring home %" PRIu64 ", to the parts %" PRIu64 ", left there %" PRIu64
              " (come home: %.2f; for other kernels: %.2f), by %s; to be read %.0f; at risk %.0f us, earned %.0f us%s",
              t->at->name, o->gather.bytes, o->scatter.bytes, o->leave.bytes, t->h.return_rate, o->shared,
@@ -81,7 +81,7 @@ bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason)
     if (gs_choice_may_plan(&t->h, &gs_book.machine, t->at->n, prepared ? 0 : gs_prepare_cost_ns(t)))
         return true;
     *reason = t->h.reason;
-    gs_timing_say(t);
+    gs_timing_log(t);
     if (!t->h.guessed && gs_choice_is_short(&t->h, &gs_book.machine, t->at->n))
         gs_size_pass(t->at, GS_PASSING);
     return false;

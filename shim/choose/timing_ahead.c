@@ -228,7 +228,7 @@ const char *gs_timing_prepare(struct gs_timing *t, const struct gs_command *cmd,
     t->h.reason = GS_R_TRANSLATING;
     t->h.last_split = false;
     t->waited = true;
-    gs_timing_say(t);
+    gs_timing_log(t);
     return GS_R_TRANSLATING;
 }
 

@@ -82,6 +82,6 @@ void gs_prepare_later(struct gs_timing *t);
 /* timing.c */
 
 /* Logs what becomes of a launch, and why. */
-void gs_timing_say(const struct gs_timing *t);
+void gs_timing_log(const struct gs_timing *t);
 
 #endif

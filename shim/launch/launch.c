@@ -67,7 +67,7 @@ static const char *early_reason(struct gs_launching *l, bool sound)
     if (l->k->kind->never[!l->cmd.op.local])
         return l->k->kind->never[!l->cmd.op.local];
     if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
-        (!gs_launch_is_long(l) || gs_parts_are_short(l->size, l->job.n)))
+        (!gs_launch_is_long(l) || gs_batch_parts_short(l->size, l->job.n)))
         return one_unit;
     if (!l->job.told)
         l->choice.cuts = gs_timing_of(l->k, l->size);

@@ -27,7 +27,7 @@ size_t gs_image_element(const struct gs_mem *m, const size_t origin[3], const si
 {
     size_t all[3];
     const uint64_t bytes = m && m->image ? gs_image_bytes(m, all) : 0;
-    return bytes && gs_box_is_inside(all, origin, region) ? (size_t)(bytes / all[0] / all[1] / all[2]) : 0;
+    return bytes && gs_image_has_box(all, origin, region) ? (size_t)(bytes / all[0] / all[1] / all[2]) : 0;
 }
 
 unsigned gs_image_band_dimension(cl_mem_object_type type)
@@ -61,7 +61,7 @@ struct gs_range gs_image_range(const struct gs_mem *m, const size_t *origin, con
     if (!root->image || m != root || !origin || !region)
         return (struct gs_range){m->origin, m->origin + m->size};
     gs_image_bytes(root, all);
-    if (!gs_box_is_inside(all, origin, region)) /* the driver will refuse it */
+    if (!gs_image_has_box(all, origin, region)) /* the driver will refuse it */
         return (struct gs_range){0, root->size};
     *covers = true;
     for (unsigned d = 0; d < 3; d++)

@@ -63,7 +63,7 @@ void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at)
     cl_int err;
     if (!h->pieces || h->pieces[i] || *h->pinned + bytes > most_pinned())
         return;
-    gs_prefault_make(begin, bytes);
+    gs_populate_make(begin, bytes);
     h->pieces[i] =
         gs_real()->clCreateBuffer(h->ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, begin, &err);
     if (h->pieces[i])

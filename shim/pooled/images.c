@@ -161,7 +161,7 @@ static cl_int lay_side(const struct gs_pool_image *side, const struct gs_pool_im
         return pitch[0] < region[0] * any->texel_bytes || pitch[1] < pitch[0] * region[1] ? CL_INVALID_VALUE
                                                                                           : CL_SUCCESS;
     }
-    if (!gs_box_is_inside(side->texels, at, region))
+    if (!gs_image_has_box(side->texels, at, region))
         return CL_INVALID_VALUE;
     own_pitch(side, pitch);
     at[0] *= side->texel_bytes;
@@ -208,7 +208,7 @@ cl_int gs_pool_image_op(struct gs_op *op, const struct gs_mem *src, const struct
         return CL_IMAGE_FORMAT_MISMATCH;
     if (op->kind == GS_OP_FILL_IMAGE) {
         op->pattern_bytes = (to->format.image_channel_order == CL_DEPTH ? 1 : 4) * sizeof(cl_uint);
-        return !op->pattern || !gs_box_is_inside(to->texels, op->to, region) ? CL_INVALID_VALUE : CL_SUCCESS;
+        return !op->pattern || !gs_image_has_box(to->texels, op->to, region) ? CL_INVALID_VALUE : CL_SUCCESS;
     }
     op->kind = as[op->kind];
     err = lay_side(from, any, region, op->from, op->from_pitch);

@@ -123,7 +123,7 @@ struct gs_image {
 };
 
 /* Has a box texels, and does it lie within an image of so many? */
-static inline bool gs_box_is_inside(const size_t all[3], const size_t origin[3], const size_t region[3])
+static inline bool gs_image_has_box(const size_t all[3], const size_t origin[3], const size_t region[3])
 {
     bool within = true;
     for (int d = 0; d < 3; d++)

@@ -120,7 +120,7 @@ unsigned gs_chunk_factor(struct gs_size *size)
     return factor_of(&now);
 }
 
-bool gs_parts_are_short(struct gs_size *size, unsigned parts)
+bool gs_batch_parts_short(struct gs_size *size, unsigned parts)
 {
     const uint64_t ns = times_known(size).ns;
     return ns && ns * parts <= GS_BATCH_NS;

@@ -47,7 +47,7 @@ static void unlist(struct gs_deferred *h)
         gs_deferred_list.oldest = h->newer;
 }
 
-bool gs_deferred_enlist(struct gs_deferred *h)
+bool gs_deferred_insert(struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
     struct gs_deferred *before = gs_deferred_last_in(h->to.queue);

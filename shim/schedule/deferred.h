@@ -157,7 +157,7 @@ void gs_deferred_fail_with(const struct gs_deferred *before, struct gs_deferred 
 /* Puts the command into the list. True: the command before in the queue isn't served yet, and begins h later as its
  * `follower`: the caller does no more. False: the caller begins the command, or waits for `ready`. (Each awaited event
  * costs the driver work again and again: with 2,000 pieces of 16 KiB 1.4 ms for each piece, on an H200.) */
-bool gs_deferred_enlist(struct gs_deferred *h);
+bool gs_deferred_insert(struct gs_deferred *h);
 
 /* The newest command under way in a queue; null: none. With gs_deferred_list.lock held. */
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue);

@@ -49,7 +49,7 @@ void gs_batch_complete(const struct gs_batch *b, uint64_t took_ns, uint64_t sinc
 unsigned gs_chunk_factor(struct gs_size *size);
 
 /* Were units of one part each so short that the whole launch, of so many parts, might share a unit? */
-bool gs_parts_are_short(struct gs_size *size, unsigned parts);
+bool gs_batch_parts_short(struct gs_size *size, unsigned parts);
 
 /* A launch of `groups` work-groups, in several chunks cut by that factor, took so long. */
 void gs_chunk_learn(struct gs_size *size, unsigned factor, unsigned chunks, uint64_t groups, uint64_t took_ns);

@@ -330,7 +330,7 @@ void gs_worker_take(struct gs_deferred *h)
         gs_debug("no thread could be started to schedule commands");
         h->ready_at = h->ready_at ? h->ready_at : 1;
     }
-    if (gs_deferred_enlist(h))
+    if (gs_deferred_insert(h))
         return;
     if (gs_is_taken(h))
         run_taken(h);

@@ -34,7 +34,7 @@ static size_t whole_pages(void *at, size_t bytes, size_t size, void **begin)
     return end > first ? end - first : 0;
 }
 
-bool gs_prefault_prepare(void *at, size_t bytes)
+bool gs_populate_prepare(void *at, size_t bytes)
 {
     enum { LOOKS = 4 };
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -53,7 +53,7 @@ bool gs_prefault_prepare(void *at, size_t bytes)
     return fresh;
 }
 
-void gs_prefault_make(void *at, size_t bytes)
+void gs_populate_make(void *at, size_t bytes)
 {
     const int before = errno;
     void *begin;
@@ -76,7 +76,7 @@ static void copy(const struct gs_copy_job *job, unsigned share)
             char *dst = job->dst.at + z * job->dst.slice + y * job->dst.row + box.begin[0];
             const char *src = job->src.at + z * job->src.slice + y * job->src.row + box.begin[0];
             if (job->fresh)
-                gs_prefault_make(dst, n);
+                gs_populate_make(dst, n);
             if (src != dst)
                 gs_copy_past_cache(dst, src, n);
         }

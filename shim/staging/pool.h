@@ -76,9 +76,9 @@ static inline void gs_copy_past_cache(char *dst, const char *src, size_t n)
  * slowly than bytes are copied. Only bytes that will be written are touched. ---- */
 
 /* Do pages of the range not exist yet? Looks at a few. If so, asks for huge pages where the range holds whole ones. */
-bool gs_prefault_prepare(void *at, size_t bytes);
+bool gs_populate_prepare(void *at, size_t bytes);
 
 /* Makes all pages that lie wholly in the range, by one system call. */
-void gs_prefault_make(void *at, size_t bytes);
+void gs_populate_make(void *at, size_t bytes);
 
 #endif

@@ -22,7 +22,7 @@ static void make_pages(char *begin, size_t bytes)
     struct gs_pool *pool = bytes < MAKERS * HUGE_PAGE ? NULL : gs_pool_start(MAKERS - 1);
     struct gs_copy_job job = {{begin, bytes, bytes}, {begin, bytes, bytes}, {bytes, 1, 1}, .fresh = true};
     if (!pool) {
-        gs_prefault_make(begin, bytes);
+        gs_populate_make(begin, bytes);
         return;
     }
     gs_pool_submit(pool, &job);
@@ -38,7 +38,7 @@ cl_int gs_pinned_memory_add(struct gs_pinned_memory *m, const struct gs_context 
     char *begin = m->base + m->bytes;
     cl_int err = CL_SUCCESS;
     if (gs_group()->type & CL_DEVICE_TYPE_GPU && !gs_group()->remote) {
-        gs_prefault_prepare(begin, bytes);
+        gs_populate_prepare(begin, bytes);
         make_pages(begin, bytes);
         m->buffer[m->n] =
             gs_real()->clCreateBuffer(ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, begin, &err);
@@ -374,7 +374,7 @@ static cl_int carry_pieces(struct carriage *c)
 static bool is_fresh(const struct gs_op_run *t)
 {
     return !t->op.dst && t->op.region[1] * t->op.region[2] == 1 &&
-           gs_prefault_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
+           gs_populate_prepare(gs_staged_host(t).at, gs_staged_bytes(t));
 }
 
 /* PoCL (3.1) shows a command's end before it drops the command's references, so an application that asks for a

@@ -100,11 +100,13 @@ assert measures.entries('of `struct gs_a`\n| word | of `struct gs_b` |\n| `struc
 assert measures.too_many({'low': {'f', 'g'}, 'high': {'h'}}, 1) == ['low']
 END
 
-# The words of public names; and a word that nobody has explained is found.
+# The words of public names; and a word that nobody has explained is found, and one that is listed in vain.
 python3 "$rooms/words.py" "$GS_SOURCE"
 python3 - "$rooms" <<'END'
 import sys
 sys.path.insert(0, sys.argv[1])
 import words
 assert words.unknown({'mem_frobbed': 'a.h', 'queues_mem': 'b.h'}, {'mem', 'queue'}) == {'frobbed': 'gs_mem_frobbed (a.h)'}
+assert words.unknown({'held_kept': 'a.h', 'newest_holder': 'b.h'}, {'hold', 'keep', 'new'}) == {'held': 'gs_held_kept (a.h)'}
+assert set(words.in_vain({'poll', 'frob', 'mem', 'lock'}, {'poll_frob_mem'}, {'poll', 'mem', 'lock'}, {'mem'})) == {'frob', 'mem', 'lock'}
 END

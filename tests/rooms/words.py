@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Looks at the words of the shim's public names: words.py SOURCE
 
-A function that a header declares is named by words of OpenCL's (as its own functions have them), of docs/glossary.md, or of words.txt:
-Linux's, and those that were there before this was asked. Prints each other word with a function that has it, and exits with 1 then.
+A function that a header declares is named by words of OpenCL's (as its own functions have them), of docs/glossary.md, or of words.txt,
+which lists words of Linux's: each of them is in Linux's own headers, and in some name. Prints each other word with a function that has
+it, and each that is listed in vain, and exits with 1 then.
 """
 import glob
 import os
@@ -11,9 +12,15 @@ import re
 import sys
 
 
+IRREGULAR = {'are': 'is', 'kept': 'keep', 'known': 'know', 'made': 'make', 'taken': 'take', 'wrote': 'write'}
+
+
 def stem(word):
-    """So that ask, asks, asked and asking are one word."""
-    return re.sub(r'(ies|es|s|ed|ing|e|y)$', '', word) if len(word) > 3 else word
+    """So that hold, holds, holding and holders are one word, and new and newest."""
+    word = IRREGULAR.get(word, word)
+    for ends in r'(ies|es|s)$', r'(ied|ed|ing|er|est|e|y)$':
+        word = re.sub(ends, '', word) if len(word) > 3 else word
+    return word
 
 
 def opencl_words():
@@ -23,6 +30,16 @@ def opencl_words():
         with open(path, encoding='utf-8') as text:
             for name in set(re.findall(r'\b(?:cl[A-Z]\w*|cl_\w+|CL_\w+)\b', text.read())):
                 words |= {part.lower() for part in re.findall(r'[A-Z]?[a-z]+|[A-Z]+(?![a-z])', name[2:])}
+    return words
+
+
+def linux_words():
+    """-> words of names in what Linux's headers give to programs."""
+    words = set()
+    for path in glob.glob('/usr/include/linux/**/*.h', recursive=True) + glob.glob('/usr/include/asm-generic/*.h'):
+        with open(path, encoding='utf-8', errors='replace') as text:
+            plain = re.sub(r'/\*.*?\*/', ' ', text.read(), flags=re.S)
+        words |= {word.lower() for word in re.findall(r'[A-Za-z]+', plain)}
     return words
 
 
@@ -55,17 +72,30 @@ def unknown(names, known):
             if stem(word) not in stems and not word.isdigit()}
 
 
+def in_vain(listed, names, linux, others):
+    """-> {word: why it must not be listed}"""
+    used, stems, linux = ({stem(word) for word in words} for words in ('_'.join(names).split('_'), others, linux))
+    wrong = {word: 'no name has it' for word in listed if stem(word) not in used}
+    wrong |= {word: 'is a word of OpenCL\'s or of the glossary' for word in listed if stem(word) in stems}
+    return wrong | {word: 'is no word of Linux\'s' for word in listed if stem(word) not in linux}
+
+
 def main():
     source = os.path.realpath(sys.argv[1])
     names, listed = public_names(source), listed_words(source)
-    opencl = opencl_words()
+    opencl, linux, explained = opencl_words(), linux_words(), glossary_words(source)
     if len(opencl) < 100:
         sys.exit("OpenCL's headers weren't found: where are they? GS_CL_INCLUDE says so")
-    found = unknown(names, opencl | glossary_words(source) | listed)
+    if len(linux) < 1000:
+        sys.exit("Linux's headers weren't found in /usr/include/linux")
+    found = unknown(names, opencl | explained | listed)
     for word, function in sorted(found.items()):
-        print(f'{function}: "{word}" is neither a word of OpenCL\'s nor in docs/glossary.md')
-    print(f'{len(names)} public names of the shim: {len(found)} unknown words')
-    sys.exit(1 if found else 0)
+        print(f'{function}: "{word}" is neither a word of OpenCL\'s, nor in docs/glossary.md, nor one of Linux\'s in words.txt')
+    vain = in_vain(listed, names, linux, opencl | explained)
+    for word, why in sorted(vain.items()):
+        print(f'words.txt: {word}: {why}')
+    print(f'{len(names)} public names of the shim: {len(found)} unknown words; {len(listed)} of Linux\'s, {len(vain)} in vain')
+    sys.exit(1 if found or vain else 0)
 
 
 if __name__ == '__main__':
