@@ -179,62 +179,43 @@ static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)
     return err;
 }
 
-static cl_int put_unit(const struct gs_destination *to, struct gs_op launch, bool ours, cl_event *end)
+/* A launch as one unit; `ours`: no more than a unit is for. Without a queue of the application's straight to the
+ * driver. */
+static cl_int put_launch(const struct gs_destination *to, const struct gs_op *launch, bool ours, cl_event *event)
 {
+    if (!to->q)
+        return sent(to->queue, gs_enqueue(launch, to->queue, to->n_wait, to->wait, event));
     const struct gs_units one = {
-        .n = 1, .enqueue = gs_enqueue_unit, .work = &launch, .spent = putting->spent, .pieces = ours};
-    return gs_run_units(to, &one, end);
+        .n = 1, .enqueue = gs_enqueue_unit, .work = (void *)(uintptr_t)launch, .spent = putting->spent, .pieces = ours};
+    return gs_run_units(to, &one, event);
 }
 
-/* Waits for the last chunk that could be enqueued. */
-static void await(cl_command_queue queue, cl_event event)
-{
-    GS_MAY_WAIT("a kernel of ours that is given up half-way", GS_WITHOUT_LIMIT);
-    gs_real()->clFlush(queue);
-    gs_real()->clWaitForEvents(1, &event);
-}
-
-/* Each chunk is a command of one unit, after the chunk before. */
-static cl_int put_chunks(const struct gs_destination *to, const struct gs_put_launch *launch, const struct gs_cut *cut,
-                         cl_event *end)
-{
-    struct gs_destination next = *to;
-    cl_event before = NULL;
-    cl_int err = CL_SUCCESS;
-    for (unsigned i = 0; i < cut->n && !err; i++) {
-        struct gs_box box;
-        gs_cut_box(cut, i, &box);
-        const size_t offset = (size_t)box.begin[0] * launch->local,
-                     global = (size_t)(box.end[0] - box.begin[0]) * launch->local;
-        err = put_unit(&next, gs_op_launch(launch->kernel, 1, offset ? &offset : NULL, &global, &launch->local), true,
-                       end);
-        if (err && before)
-            await(to->queue, before);
-        GS_RELEASE(Event, before);
-        before = err ? NULL : *end;
-        next.n_wait = 1;
-        next.wait = &before;
-    }
-    return err;
-}
-
+/* By units each chunk is a command of one, and the queue, which is in-order, has them one after the other. */
 cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch, cl_uint n_wait, const cl_event *wait,
                      cl_event *event)
 {
     const struct gs_box all = {{0, 0, 0}, {(launch->items + launch->local - 1) / launch->local, 1, 1}};
-    const size_t global = (size_t)all.end[0] * launch->local;
-    const struct gs_op whole = gs_op_launch(launch->kernel, 1, NULL, &global, &launch->local);
+    const unsigned place = putting ? place_of(queue) : 0;
+    struct gs_destination to = {putting ? putting->q : NULL, queue, gs_resource_of(place), n_wait,
+                                n_wait ? wait : NULL};
     struct gs_cut cut;
-    cl_event end;
     cl_int err = set_args(launch->kernel, launch);
-    wait = n_wait ? wait : NULL;
-    if (err || !putting)
-        return err ? err : sent(queue, gs_enqueue(&whole, queue, n_wait, wait, event));
-    const unsigned place = place_of(queue);
-    gs_cut_make(&cut, &all, gs_put_groups_most(place) * near_factor(putting), false);
-    const struct gs_destination to = {putting->q, queue, gs_resource_of(place), n_wait, wait};
-    err = put_chunks(&to, launch, &cut, &end);
-    return err ? err : hand_out(queue, end, true, event);
+    gs_cut_make(&cut, &all, putting ? gs_put_groups_most(place) * near_factor(putting) : 0, false);
+    for (unsigned i = 0; i < cut.n && !err; i++) {
+        struct gs_box box;
+        gs_cut_box(&cut, i, &box);
+        const size_t offset = (size_t)box.begin[0] * launch->local,
+                     global = (size_t)(box.end[0] - box.begin[0]) * launch->local;
+        const struct gs_op chunk = gs_op_launch(launch->kernel, 1, offset ? &offset : NULL, &global, &launch->local);
+        err = put_launch(&to, &chunk, true, i + 1 < cut.n ? NULL : event);
+        if (err && i) {
+            GS_MAY_WAIT("a kernel of ours that is given up half-way", GS_WITHOUT_LIMIT);
+            gs_real()->clFinish(queue);
+        }
+        to.n_wait = 0;
+        to.wait = NULL;
+    }
+    return err;
 }
 
 uint64_t gs_put_groups_most(unsigned place)
@@ -244,10 +225,9 @@ uint64_t gs_put_groups_most(unsigned place)
 
 cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_event *event)
 {
-    if (!putting)
-        return sent(queue, gs_enqueue(launch, queue, 0, NULL, event));
-    const struct gs_destination to = {putting->q, queue, gs_resource_of(place_of(queue)), 0, NULL};
-    return put_unit(&to, *launch, false, event);
+    const unsigned place = putting ? place_of(queue) : 0;
+    const struct gs_destination to = {putting ? putting->q : NULL, queue, gs_resource_of(place), 0, NULL};
+    return put_launch(&to, launch, false, event);
 }
 
 /* ---- events that stand for several commands ---- */
