@@ -42,6 +42,16 @@ static bool is_tiny(const struct gs_launching *l)
 
 static const char one_unit[] = GS_R_ONE_UNIT;
 
+/* Why a job's launch isn't split, by the daemon's word: it gives one device, or several to a task in auto mode, which
+ * splits what is more than a unit. NULL: the launch may be split. */
+static const char *why_whole(const struct gs_launching *l)
+{
+    const bool chooses = l->job.told && gs_settings()->mode == GS_MODE_AUTO;
+    if (l->job.n == 1)
+        return GS_R_ONE_GRANTED;
+    return chooses && (!l->is_long || gs_batch_parts_short(l->size, l->job.n)) ? one_unit : NULL;
+}
+
 /* The reason not to split that is known without looking at the arguments; NULL: none. */
 static const char *early_reason(struct gs_launching *l, bool sound)
 {
@@ -62,20 +72,18 @@ static const char *early_reason(struct gs_launching *l, bool sound)
         atomic_store(&l->k->unsplittable, true);
         return GS_R_NOT_CHOSEN;
     }
-    if (l->job.n == 1)
-        return GS_R_ONE_GRANTED;
     if (l->k->kind->never[!l->cmd.op.local])
         return l->k->kind->never[!l->cmd.op.local];
-    if (l->job.told && gs_settings()->mode == GS_MODE_AUTO &&
-        (!gs_launch_is_long(l) || gs_batch_parts_short(l->size, l->job.n)))
-        return one_unit;
+    reason = why_whole(l);
+    if (reason)
+        return reason;
     if (!l->job.told)
         l->choice.cuts = gs_timing_of(l->k, l->size);
     l->choice.timing = gs_settings()->mode == GS_MODE_AUTO ? l->choice.cuts : NULL;
     if (l->choice.cuts && !l->cmd.units)
         gs_timing_await(l->choice.cuts, &l->cmd);
     /* A launch of several units has to be translated in any case. */
-    if (l->choice.timing && !gs_prepared(l->k->program) && !(l->cmd.units && gs_launch_is_long(l)))
+    if (l->choice.timing && !gs_prepared(l->k->program) && !l->is_long)
         reason = gs_timing_prepare(l->choice.timing, &l->cmd, l->k->program);
     if (reason)
         return reason;
@@ -266,8 +274,10 @@ static void find_places(struct gs_launching *l, bool by_units)
     if (by_units) {
         l->cmd.units = gs_job_enter(l->cmd.ctx, false, &l->job);
         l->size = gs_size_find(l->k, &l->cmd.op);
-        if (l->size)
+        if (l->size) {
             l->geometry = gs_op_geometry(&l->cmd.op);
+            l->is_long = gs_launch_is_long(l);
+        }
         return;
     }
     for (l->job.n = 0; l->job.n < l->cmd.ctx->n; l->job.n++)
@@ -280,19 +290,17 @@ static void find_places(struct gs_launching *l, bool by_units)
 static unsigned facts_of_call(const struct gs_command *cmd, const struct gs_kernel *k, const struct gs_launching *units)
 {
     const unsigned facts = units ? GS_LAUNCH_UNITS : 0;
-    const struct gs_job *job = units ? &units->job : NULL;
     if (gs_report_wants_times() || gs_given_up(cmd->ctx))
         return facts;
     /* A bad wait list is for the driver to refuse. */
-    if (units && (!units->size || job->place[0] != 0 || !gs_list_is_valid(cmd->n_wait, units->cmd.wait) ||
-                  (job->kernel_chunk && gs_launch_is_long(units))))
+    if (units &&
+        (!units->size || units->job.place[0] != 0 || !gs_list_is_valid(cmd->n_wait, units->cmd.wait) || units->is_long))
         return facts;
-    const bool is_whole = job && (job->n == 1 || (job->told && gs_settings()->mode == GS_MODE_AUTO));
-    const bool passes =
-        cmd->ctx->n == 1 ||
-        (!atomic_load_explicit(&cmd->ctx->spread, memory_order_relaxed) &&
-         (is_whole || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) || gs_size_is_short(k, &cmd->op)) &&
-         !atomic_load_explicit(&k->fresh, memory_order_relaxed));
+    const bool passes = cmd->ctx->n == 1 ||
+                        (!atomic_load_explicit(&cmd->ctx->spread, memory_order_relaxed) &&
+                         ((units && why_whole(units)) || atomic_load_explicit(&k->unsplittable, memory_order_relaxed) ||
+                          gs_size_is_short(k, &cmd->op)) &&
+                         !atomic_load_explicit(&k->fresh, memory_order_relaxed));
     return passes ? facts | GS_LAUNCH_PASSES : facts;
 }
 
@@ -305,10 +313,12 @@ static cl_int launch_looked_at(struct gs_launching *l)
     cl_int err = CL_OUT_OF_HOST_MEMORY;
     if (sound)
         l->geometry = gs_op_geometry(&l->cmd.op);
-    if (sound && !l->size)
+    if (sound && !l->size) {
         l->size = gs_size_of_launch(l->k, &l->cmd.op);
+        l->is_long = gs_launch_is_long(l);
+    }
     const char *reason = early_reason(l, sound);
-    if (l->cmd.units && sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
+    if (sound && gs_list_is_valid(l->cmd.n_wait, l->cmd.wait))
         l->translated = gs_launch_translation(l);
     if (find_mems(l)) {
         gs_queue_lock(l->cmd.q);

@@ -25,16 +25,12 @@ struct gs_kernel_run {
     uint64_t shift[GS_SHIFTS]; /* by argument: of a pointer to a range */
 };
 
-/* Sets the hidden argument for one chunk of a gs_kernel_run, and enqueues the chunk: gs_units.enqueue. */
-cl_int gs_enqueue_chunk(void *run, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                        cl_event *event);
-
 /* Cuts the box into chunks of the job's kernel_chunk, or of a multiple where such chunks were short. A short box stays
  * whole while no other application waits for the device. */
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
-/* Runs all chunks of the box. If there are several, run->kernel is a spare kernel, and belongs to the units even on an
- * error. The caller releases *end. */
+/* Runs all chunks of the box, by units if this thread enqueues for a command that goes by units. If there are several,
+ * run->kernel is a spare kernel, and belongs to the units even on an error. The caller releases *end. */
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end);
 
 /* ---- route.c: a table from facts about a launch to a way; docs/commands.md explains the ways ---- */
@@ -77,6 +73,7 @@ struct gs_launching {
     struct gs_mem **mems; /* by argument */
     const struct gs_kernel_summary *summary;
     struct gs_geometry geometry;
+    bool is_long;                 /* gs_launch_is_long */
     struct gs_size *size;         /* null: the driver refuses the launch, or there was no memory */
     struct {                      /* for auto mode to choose, and for multi mode to cut well and measure */
         struct gs_timing *timing; /* of auto mode, or NULL */
@@ -103,7 +100,7 @@ cl_int gs_launch_args(struct gs_launching *l, struct gs_kernel_run *run);
 /* May the launch write to the memory object in this argument, directly or by an address that the kernel stores? */
 bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg);
 
-/* Is the launch more than one unit, by the time that its chunks took before? Needs no lock. */
+/* Is the launch more than one unit, by the time that its chunks took before? Not without units. Needs no lock. */
 bool gs_launch_is_long(const struct gs_launching *l);
 
 /* The translation's summary for a launch that isn't split, for several chunks or another device than home; else null.

@@ -101,9 +101,7 @@ static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, u
     struct gs_kernel_run *run = &l->part.run[p];
     *run = (struct gs_kernel_run){.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->summary};
     run->place = l->job.place[p];
-    run->cut = (struct gs_cut){.whole = plan->box[p], .n = 1};
-    if (l->cmd.units)
-        gs_kernel_cut(run, &l->job, &plan->box[p]);
+    gs_kernel_cut(run, &l->job, &plan->box[p]);
     run->kernel = gs_spare_kernel(l->k, run->place, &err);
     return err;
 }
@@ -149,7 +147,7 @@ static cl_int run_part(struct gs_launching *l, unsigned p)
 {
     const struct gs_events *ready = &l->part.ready[p];
     const cl_event *wait = ready->n ? ready->v : NULL;
-    const bool timed = !p && l->choice.trial.measured && !l->cmd.units;
+    const bool timed = !p && l->choice.trial.measured && !l->cmd.spent;
     struct gs_kernel_run run = l->part.run[p];
     cl_int err;
     cl_command_queue queue = timed ? gs_queue_of_kind(l->cmd.q, GS_TIMED_QUEUE, 0, &err)
@@ -159,8 +157,7 @@ static cl_int run_part(struct gs_launching *l, unsigned p)
     if (run.cut.n > 1)
         l->part.run[p].kernel = NULL; /* it is taken over */
     const struct gs_destination to = {l->cmd.q, queue, gs_resource_of(run.place), ready->n, wait};
-    return l->cmd.units ? gs_run_kernel(&to, &run, &l->part.ran[p])
-                        : gs_enqueue_chunk(&run, 0, queue, ready->n, wait, &l->part.ran[p]);
+    return gs_run_kernel(&to, &run, &l->part.ran[p]);
 }
 
 /* *went: some part has been enqueued. */
@@ -207,7 +204,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, cl_event 
         err = gs_finish_command(&l->cmd, &own);
     if (err)
         return err;
-    if (l->cmd.spent || (trial->measured && !l->cmd.units))
+    if (trial->measured)
         gs_timing_learn(l->choice.cuts, trial, l->cmd.spent, own);
     for (size_t i = 0; i < plan->n_uses; i++) {
         const struct gs_use *u = &plan->uses[i];
@@ -306,7 +303,10 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
     l->choice.trial.place = l->job.place;
     l->choice.trial.part = l->part.ran;
     *went = false;
-    l->cmd.spent = l->cmd.units && l->choice.trial.measured ? gs_taken_new() : NULL;
+    if (l->cmd.units && l->choice.trial.measured) { /* by the units' times */
+        l->cmd.spent = gs_taken_new();
+        l->choice.trial.measured = l->cmd.spent;
+    }
     cl_int err = prepare_parts(l, plan);
     if (!err)
         err = run_parts(l, plan, went);

@@ -25,7 +25,7 @@ static bool ends_too_far(const struct gs_geometry *g, const struct gs_box *box)
 
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box)
 {
-    run->factor = gs_chunk_factor(run->size);
+    run->factor = job->kernel_chunk ? gs_chunk_factor(run->size) : 1;
     const uint64_t most = (uint64_t)job->kernel_chunk * gs_group()->units[run->place] * run->factor;
     gs_cut_make(&run->cut, box, run->geometry.null_local ? most * GS_ITEMS_OF_GROUP : most, run->geometry.null_local);
     if (run->cut.n > 1 && gs_whole_is_short(run->size, gs_box_groups(box), gs_app_is_sole()) &&
@@ -37,8 +37,9 @@ void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const st
         run->odd = run->odd || run->geometry.global[d] % run->geometry.local[d];
 }
 
-cl_int gs_enqueue_chunk(void *of, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
-                        cl_event *event)
+/* Sets the hidden argument for one chunk of a gs_kernel_run, and enqueues the chunk: gs_units.enqueue. */
+static cl_int enqueue_chunk(void *of, unsigned chunk, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
+                            cl_event *event)
 {
     const struct gs_kernel_run *run = of;
     size_t offset[3], global[3], local[3];
@@ -110,9 +111,11 @@ static struct gs_kernel_run *keep_run(const struct gs_kernel_run *run, cl_int *e
 /* keep_run takes run->kernel over, also on an error; a single chunk leaves the kernel to the caller. */
 cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end)
 {
+    if (!gs_put_now())
+        return enqueue_chunk((void *)(uintptr_t)run, 0, to->queue, to->n_wait, to->wait, end);
     struct gs_kernel_run one = *run;
-    struct gs_units units = {.n = run->cut.n, .enqueue = gs_enqueue_chunk, .work = &one, .kernel = true};
-    units.spent = gs_put_now() ? gs_put_now()->spent : NULL;
+    struct gs_units units = {.n = run->cut.n, .enqueue = enqueue_chunk, .work = &one, .kernel = true};
+    units.spent = gs_put_now()->spent;
     units.place = run->place;
     units.size = run->size;
     units.factor = run->factor;

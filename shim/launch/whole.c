@@ -62,7 +62,7 @@ static bool has_more(const struct gs_launching *l, unsigned chunks)
 
 bool gs_launch_is_long(const struct gs_launching *l)
 {
-    return has_more(l, 1) && has_more(l, gs_chunk_factor(l->size));
+    return l->job.kernel_chunk && has_more(l, 1) && has_more(l, gs_chunk_factor(l->size));
 }
 
 cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
@@ -191,7 +191,7 @@ const struct gs_kernel_summary *gs_launch_translation(struct gs_launching *l)
     const char *why;
     if (l->k->svm_info || gs_given_up(l->cmd.ctx) || gs_in_callback())
         return NULL;
-    if (l->job.place[0] == 0 && (!l->job.kernel_chunk || !gs_launch_is_long(l)))
+    if (l->job.place[0] == 0 && !l->is_long)
         return NULL;
     const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, true, &why);
     return k && may_be_cut(l, k) ? k : NULL;
