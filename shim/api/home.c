@@ -139,7 +139,7 @@ static cl_int fill_image(struct gs_home *h, cl_command_queue queue, const struct
     return CL_SUCCESS;
 }
 
-static cl_int enqueue(struct gs_home *h, const struct gs_destination *to, const struct gs_op_run *run, cl_event *own)
+static cl_int enqueue(struct gs_home *h, const struct gs_units *to, const struct gs_op_run *run, cl_event *own)
 {
     if (!h->cmd.units ||
         !gs_list_is_valid(h->n, h->v)) /* the driver knows what is wrong with a call that we can't serve */
@@ -166,7 +166,7 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_event *own)
     if (h->err)
         return h->err;
     const unsigned resource = maps || gs_op_crosses_host(op) ? GS_RESOURCE_PCI : gs_resource_of(0);
-    const struct gs_destination to = {h->cmd.q, queue, resource, h->n, h->v};
+    const struct gs_units to = {.q = h->cmd.q, .queue = queue, .resource = resource, .n_wait = h->n, .wait = h->v};
     gs_op_cut(op, h->cmd.units && !maps ? gs_put_chunk(&h->cmd, op) : 0, &run.cut);
     if (run.cut.n == 1 && queue == h->cmd.queue)
         return enqueue(h, &to, &run, own);

@@ -30,8 +30,9 @@ struct gs_kernel_run {
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
 /* Runs all chunks of the box, by units if this thread enqueues for a command that goes by units. If there are several,
- * run->kernel is a spare kernel, and belongs to the units even on an error. The caller releases *end. */
-cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end);
+ * run->kernel is a spare kernel, and belongs to the units even on an error. The caller releases *end. *to: queues and
+ * wait list. */
+cl_int gs_run_kernel(const struct gs_units *to, const struct gs_kernel_run *run, cl_event *end);
 
 /* ---- route.c: a table from facts about a launch to a way; docs/commands.md explains the ways ---- */
 

@@ -156,7 +156,7 @@ static cl_int run_part(struct gs_launching *l, unsigned p)
         return err;
     if (run.cut.n > 1)
         l->part.run[p].kernel = NULL; /* it is taken over */
-    const struct gs_destination to = {l->cmd.q, queue, gs_resource_of(run.place), ready->n, wait};
+    const struct gs_units to = {.q = l->cmd.q, .queue = queue, .n_wait = ready->n, .wait = wait};
     return gs_run_kernel(&to, &run, &l->part.ran[p]);
 }
 

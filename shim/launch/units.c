@@ -109,14 +109,19 @@ static struct gs_kernel_run *keep_run(const struct gs_kernel_run *run, cl_int *e
 }
 
 /* keep_run takes run->kernel over, also on an error; a single chunk leaves the kernel to the caller. */
-cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run *run, cl_event *end)
+cl_int gs_run_kernel(const struct gs_units *to, const struct gs_kernel_run *run, cl_event *end)
 {
     if (!gs_put_now())
         return enqueue_chunk((void *)(uintptr_t)run, 0, to->queue, to->n_wait, to->wait, end);
     struct gs_kernel_run one = *run;
-    struct gs_units units = {.n = run->cut.n, .enqueue = enqueue_chunk, .work = &one, .kernel = true};
+    struct gs_units units = *to;
+    units.n = run->cut.n;
+    units.enqueue = enqueue_chunk;
+    units.work = &one;
+    units.kernel = true;
     units.spent = gs_put_now()->spent;
     units.place = run->place;
+    units.resource = gs_resource_of(run->place);
     units.size = run->size;
     units.factor = run->factor;
     units.groups = gs_box_groups(&run->cut.whole);
@@ -127,10 +132,10 @@ cl_int gs_run_kernel(const struct gs_destination *to, const struct gs_kernel_run
             return err;
         units.free = free_run;
         for (unsigned i = 0; i < GS_UNIT_QUEUES && !err; i++)
-            units.queue[i] = gs_queue_of_kind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
+            units.more[i] = gs_queue_of_kind(to->q, GS_UNIT_QUEUE + i, run->place, &err);
     }
     if (!err)
-        err = gs_run_units(to, &units, end);
+        err = gs_run_units(&units, end);
     if (err && units.free)
         units.free(units.work);
     return err;

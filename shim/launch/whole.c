@@ -43,7 +43,7 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
     run.kernel = gs_spare_kernel(l->k, 0, &err);
     if (!err && (err = gs_launch_args(l, &run)) != CL_SUCCESS)
         gs_spare_kernel_give(l->k, 0, run.kernel);
-    const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
+    const struct gs_units to = {.q = l->cmd.q, .queue = l->cmd.q->o.handle, .n_wait = n_wait, .wait = wait};
     cl_event end;
     if (!err)
         err = gs_run_kernel(&to, &run, &end);
@@ -67,14 +67,18 @@ bool gs_launch_is_long(const struct gs_launching *l)
 
 cl_int gs_launch_unit(const struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
-    const struct gs_units one = {.n = 1,
+    const struct gs_units one = {.q = l->cmd.q,
+                                 .queue = l->cmd.q->o.handle,
+                                 .resource = gs_resource_of(0),
+                                 .n_wait = n_wait,
+                                 .wait = wait,
+                                 .n = 1,
                                  .enqueue = gs_enqueue_unit,
                                  .work = (void *)(uintptr_t)&l->cmd.op,
                                  .spent = l->cmd.spent,
                                  .kernel = true,
                                  .size = l->cmd.spent ? NULL : l->size}; /* null: its own time is counted */
-    const struct gs_destination to = {l->cmd.q, l->cmd.q->o.handle, gs_resource_of(0), n_wait, wait};
-    return gs_run_units(&to, &one, event);
+    return gs_run_units(&one, event);
 }
 
 static cl_int launch_home(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)

@@ -90,29 +90,30 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
     return NULL;
 }
 
-cl_int gs_run_op(const struct gs_destination *to, const struct gs_op_run *run, cl_event *end)
+cl_int gs_run_op(const struct gs_units *to, const struct gs_op_run *run, cl_event *end)
 {
     struct gs_op_run one = *run;
     if (one.cut.n > 1 && gs_in_callback()) /* goes whole then */
         gs_op_cut(&one.op, 0, &one.cut);
     const bool bytes = run->op.kind == GS_OP_READ || run->op.kind == GS_OP_WRITE || run->op.kind == GS_OP_FILL ||
                        (run->op.kind == GS_OP_COPY && !run->op.whole);
-    struct gs_units units = {.n = one.cut.n,
-                             .enqueue = enqueue_piece,
-                             .work = &one,
-                             .spent = gs_put_now() ? gs_put_now()->spent : NULL,
-                             .pieces = bytes && one.cut.n == run->cut.n};
+    struct gs_units units = *to;
+    units.n = one.cut.n;
+    units.enqueue = enqueue_piece;
+    units.work = &one;
+    units.spent = putting ? putting->spent : NULL;
+    units.pieces = bytes && one.cut.n == run->cut.n;
     cl_int err = CL_SUCCESS;
     if (units.n > 1) {
         units.work = keep_run(run);
         if (!units.work)
             return CL_OUT_OF_HOST_MEMORY;
         units.free = free_run;
-        units.queue[0] = gs_queue_of_kind(to->q, gs_op_is_of_image(&run->op) ? GS_UNIT_IMAGE_QUEUE : GS_UNIT_QUEUE,
-                                          run->place, &err);
+        units.more[0] = gs_queue_of_kind(to->q, gs_op_is_of_image(&run->op) ? GS_UNIT_IMAGE_QUEUE : GS_UNIT_QUEUE,
+                                         run->place, &err);
     }
     if (!err)
-        err = gs_run_units(to, &units, end);
+        err = gs_run_units(&units, end);
     if (err && units.free)
         units.free(units.work);
     return err;
@@ -156,7 +157,7 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
               cl_event *event)
 {
     struct gs_op_run run = {.op = *op};
-    struct gs_destination to = {.queue = queue, .n_wait = n_wait, .wait = n_wait ? wait : NULL};
+    struct gs_units to = {.queue = queue, .n_wait = n_wait, .wait = n_wait ? wait : NULL};
     cl_event end;
     if (!putting)
         return sent(queue, gs_enqueue(op, queue, n_wait, to.wait, event));
@@ -179,15 +180,18 @@ static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)
     return err;
 }
 
-/* A launch as one unit; `ours`: no more than a unit is for. Without a queue of the application's straight to the
- * driver. */
-static cl_int put_launch(const struct gs_destination *to, const struct gs_op *launch, bool ours, cl_event *event)
+/* Enqueues a launch as one unit; `to` says where it goes. Straight to the driver if the thread enqueues for no units.
+ */
+static cl_int put_launch(struct gs_units to, const struct gs_op *launch, cl_event *event)
 {
-    if (!to->q)
-        return sent(to->queue, gs_enqueue(launch, to->queue, to->n_wait, to->wait, event));
-    const struct gs_units one = {
-        .n = 1, .enqueue = gs_enqueue_unit, .work = (void *)(uintptr_t)launch, .spent = putting->spent, .pieces = ours};
-    return gs_run_units(to, &one, event);
+    if (!putting)
+        return sent(to.queue, gs_enqueue(launch, to.queue, to.n_wait, to.wait, event));
+    to.q = putting->q;
+    to.spent = putting->spent;
+    to.n = 1;
+    to.enqueue = gs_enqueue_unit;
+    to.work = (void *)(uintptr_t)launch;
+    return gs_run_units(&to, event);
 }
 
 /* By units each chunk is a command of one, and the queue, which is in-order, has them one after the other. */
@@ -196,8 +200,8 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
 {
     const struct gs_box all = {{0, 0, 0}, {(launch->items + launch->local - 1) / launch->local, 1, 1}};
     const unsigned place = putting ? place_of(queue) : 0;
-    struct gs_destination to = {putting ? putting->q : NULL, queue, gs_resource_of(place), n_wait,
-                                n_wait ? wait : NULL};
+    struct gs_units to = {.queue = queue, .resource = gs_resource_of(place), .n_wait = n_wait, .pieces = true};
+    to.wait = n_wait ? wait : NULL;
     struct gs_cut cut;
     cl_int err = set_args(launch->kernel, launch);
     gs_cut_make(&cut, &all, putting ? gs_put_groups_most(place) * near_factor(putting) : 0, false);
@@ -207,7 +211,7 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
         const size_t offset = (size_t)box.begin[0] * launch->local,
                      global = (size_t)(box.end[0] - box.begin[0]) * launch->local;
         const struct gs_op chunk = gs_op_launch(launch->kernel, 1, offset ? &offset : NULL, &global, &launch->local);
-        err = put_launch(&to, &chunk, true, i + 1 < cut.n ? NULL : event);
+        err = put_launch(to, &chunk, i + 1 < cut.n ? NULL : event);
         if (err && i) {
             GS_MAY_WAIT("a kernel of ours that is given up half-way", GS_WITHOUT_LIMIT);
             gs_real()->clFinish(queue);
@@ -226,8 +230,7 @@ uint64_t gs_put_groups_most(unsigned place)
 cl_int gs_put_groups(cl_command_queue queue, const struct gs_op *launch, cl_event *event)
 {
     const unsigned place = putting ? place_of(queue) : 0;
-    const struct gs_destination to = {putting ? putting->q : NULL, queue, gs_resource_of(place), 0, NULL};
-    return put_launch(&to, launch, false, event);
+    return put_launch((struct gs_units){.queue = queue, .resource = gs_resource_of(place)}, launch, event);
 }
 
 /* ---- events that stand for several commands ---- */

@@ -38,8 +38,8 @@ uint64_t gs_put_most(uint64_t bytes, enum gs_via via);
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event);
 
-/* Runs the command by units, one for each piece, even without gs_put_for. */
-cl_int gs_run_op(const struct gs_destination *to, const struct gs_op_run *run, cl_event *end);
+/* Runs the command by units, one for each piece, even without gs_put_for. *to says where they go. */
+cl_int gs_run_op(const struct gs_units *to, const struct gs_op_run *run, cl_event *end);
 
 /* A kernel of ours over `items` work-items, in work-groups of `local` that depend neither on each other nor on
  * get_group_id. Where devices have memory of their own, a unit has sixteen times as many work-groups as of an

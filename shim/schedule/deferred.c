@@ -50,9 +50,9 @@ static void unlist(struct gs_deferred *h)
 bool gs_deferred_insert(struct gs_deferred *h)
 {
     GS_LOCKED(&gs_deferred_list.lock);
-    struct gs_deferred *before = gs_deferred_last_in(h->to.queue);
+    struct gs_deferred *before = gs_deferred_last_in(h->units.queue);
     const bool follows =
-        gs_is_in_order(&h->to) && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
+        gs_is_in_order(&h->units) && before && !gs_is_taken(h) && !gs_is_served(before) && !before->follower;
     if (before)
         gs_share_on(before, GS_SHARE_CLOSE);
     gs_deferred_fail_with(before, h);
@@ -73,7 +73,7 @@ bool gs_deferred_insert(struct gs_deferred *h)
 struct gs_deferred *gs_deferred_last_in(cl_command_queue queue)
 {
     struct gs_deferred *h = gs_deferred_list.newest;
-    while (h && h->to.queue != queue)
+    while (h && h->units.queue != queue)
         h = h->older;
     return h;
 }
@@ -145,13 +145,13 @@ void gs_deferred_done(struct gs_deferred *h)
 
 void gs_deferred_finish(struct gs_deferred *h)
 {
-    const struct gs_destination kept = h->to;
-    const bool keeps = h->keeps;
+    struct gs_queue *q = h->keeps ? h->units.q : NULL;
+    const cl_command_queue queue = h->units.queue;
     gs_deferred_drop(h);
-    if (!keeps)
+    if (!q)
         return;
-    gs_real()->clReleaseCommandQueue(kept.queue);
-    gs_drop(&kept.q->o);
+    gs_real()->clReleaseCommandQueue(queue);
+    gs_drop(&q->o);
 }
 
 /* ---- the tables of states ---- */

@@ -60,19 +60,18 @@ struct gs_deferred {
     struct gs_deferred *next; /* in the worker's list of its resource */
     atomic_int refs;  /* of the thread that serves the command, of each unit under way, and of each thread that waits */
     atomic_uint left; /* the units under way, and 1 more until the command is served; at 0 the command is over */
-    atomic_int status;        /* CL_COMPLETE, or the first error of a unit */
-    atomic_bool pending;      /* a thread began to wait for the command before its end */
-    struct gs_destination to; /* the wait list only during the call; the queues while `keeps` */
-    bool keeps;               /* holds the queues: until it is served, unless that is within the call */
-    bool behind;              /* the first unit of the command before hadn't ended when the call came */
-    cl_event ready;           /* a marker: all commands before have ended */
-    unsigned ready_at;        /* the first unit that waits for `ready`; units.n: none does */
-    cl_event open;            /* the gate, a user event */
-    cl_event first;           /* unit 0; null: not enqueued yet */
-    cl_event end;             /* of several units: a user event that a thread of ours ends */
-    struct gs_event *record;  /* the record of `end`, with its times */
-    struct gs_units units;
-    struct gs_label label; /* the label of the thread that enqueues the command */
+    atomic_int status;       /* CL_COMPLETE, or the first error of a unit */
+    atomic_bool pending;     /* a thread began to wait for the command before its end */
+    bool keeps;              /* holds the queues: until it is served, unless that is within the call */
+    bool behind;             /* the first unit of the command before hadn't ended when the call came */
+    cl_event ready;          /* a marker: all commands before have ended */
+    unsigned ready_at;       /* the first unit that waits for `ready`; units.n: none does */
+    cl_event open;           /* the gate, a user event */
+    cl_event first;          /* unit 0; null: not enqueued yet */
+    cl_event end;            /* of several units: a user event that a thread of ours ends */
+    struct gs_event *record; /* the record of `end`, with its times */
+    struct gs_units units;   /* the wait list only during the call; the queues while `keeps` */
+    struct gs_label label;   /* the label of the thread that enqueues the command */
     unsigned next_unit;
     atomic_uint_fast64_t took_ns; /* of several units: the sum of those that have ended */
     struct gs_timeline *timeline; /* of the application's queue if that is in-order; else null; held */
@@ -118,7 +117,7 @@ static inline bool gs_is_taken(const struct gs_deferred *h)
 }
 
 /* Do commands begin there in the order in which they were enqueued? Our own queues are in-order. */
-static inline bool gs_is_in_order(const struct gs_destination *to)
+static inline bool gs_is_in_order(const struct gs_units *to)
 {
     return to->queue != to->q->o.handle || !to->q->out_of_order;
 }

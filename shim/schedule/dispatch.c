@@ -17,7 +17,7 @@ cl_int gs_enqueue_unit(void *op, unsigned unit, cl_command_queue queue, cl_uint 
  * number too, such as a marker with a wait list, and so ends the chain. With gs_deferred_list.lock held. */
 static bool is_next(const struct gs_deferred *before, unsigned resource, unsigned call)
 {
-    return before && before->to.resource == resource && call - before->call <= 1;
+    return before && before->units.resource == resource && call - before->call <= 1;
 }
 
 /* The command isn't enqueued: gives back the first unit, if that was granted. The gate opens all the same: NVIDIA's
@@ -46,10 +46,10 @@ static bool try_unit(struct gs_deferred *h, bool idle)
 {
     enum { MOST_NS = 1000 * 1000 };
     const enum gs_length length = length_of(h);
-    if (gs_unit_try(h->unit, h->to.resource, length))
+    if (gs_unit_try(h->unit, h->units.resource, length))
         return true;
-    gs_units_look(h->to.resource, NULL);
-    if (gs_unit_try(h->unit, h->to.resource, length))
+    gs_units_look(h->units.resource, NULL);
+    if (gs_unit_try(h->unit, h->units.resource, length))
         return true;
     pthread_mutex_lock(&gs_deferred_list.lock);
     const bool only = idle && !gs_deferred_list.oldest;
@@ -62,7 +62,7 @@ static bool try_unit(struct gs_deferred *h, bool idle)
  * (in queue and wait list) have their units, and so will end. With gs_deferred_list.lock held. */
 static bool may_at_will(const struct gs_deferred *h)
 {
-    return gs_app_is_sole() && gs_is_in_order(&h->to) && !atomic_load(&h->to.q->o.ctx->user_events) &&
+    return gs_app_is_sole() && gs_is_in_order(&h->units) && !atomic_load(&h->units.q->o.ctx->user_events) &&
            gs_deferred_all_served();
 }
 
@@ -71,14 +71,14 @@ static bool may_at_will(const struct gs_deferred *h)
  * is granted, or right behind a command that gets its units first, needs no more than the queue's order. */
 static void take_now(struct gs_deferred *h, bool may_chain)
 {
-    const bool ours = h->to.queue != h->to.q->o.handle;
+    const bool ours = h->units.queue != h->units.q->o.handle;
     pthread_mutex_lock(&gs_deferred_list.lock);
-    struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->to.queue) : NULL;
+    struct gs_deferred *before = may_chain ? gs_deferred_last_in(h->units.queue) : NULL;
     const bool kept = before && gs_deferred_keep(before), served = !before || gs_is_served(before);
     /* A call may enqueue several commands, and another thread's may have come in between: nothing may wait behind a
      * gate. (In a queue of ours gate, marker and thread took 30 us of the 70 of each piece of the ring, on an H200.) */
-    const bool idle = may_chain && (ours ? !before : gs_queue_is_drained(h->to.q, before));
-    const bool next = is_next(before, h->to.resource, h->call);
+    const bool idle = may_chain && (ours ? !before : gs_queue_is_drained(h->units.q, before));
+    const bool next = is_next(before, h->units.resource, h->call);
     const bool now = idle || (next ? served : may_at_will(h));
     pthread_mutex_unlock(&gs_deferred_list.lock);
     const bool taken = now && try_unit(h, idle && !ours);
@@ -95,10 +95,10 @@ static cl_int keep_queues(struct gs_deferred *h)
 {
     if (gs_is_taken(h) && !gs_has_units(h))
         return CL_SUCCESS;
-    const cl_int err = gs_real()->clRetainCommandQueue(h->to.queue);
+    const cl_int err = gs_real()->clRetainCommandQueue(h->units.queue);
     if (err)
         return err;
-    gs_hold(&h->to.q->o);
+    gs_hold(&h->units.q->o);
     h->keeps = true;
     return CL_SUCCESS;
 }
@@ -106,7 +106,7 @@ static cl_int keep_queues(struct gs_deferred *h)
 /* Makes the command's events. `ready` is a marker behind all earlier commands and the wait list. */
 static cl_int make(struct gs_deferred *h)
 {
-    const struct gs_destination *to = &h->to;
+    const struct gs_units *to = &h->units;
     cl_int err = CL_SUCCESS;
     if (h->ready_at < h->units.n)
         err = gs_mark_out_of_order(to->q, to->queue, to->n_wait, to->wait, &h->ready);
@@ -120,7 +120,7 @@ static cl_int make(struct gs_deferred *h)
 }
 
 /* Does the wait list have an unended event other than the last in the queue? */
-static bool waits_for_others(const struct gs_destination *to)
+static bool waits_for_others(const struct gs_units *to)
 {
     bool waits = false;
     for (cl_uint i = 0; i < to->n_wait && !waits; i++)
@@ -140,7 +140,7 @@ static uint64_t most_of_unit_ns(unsigned resource, bool granted)
 
 /* Lets a launch join the unit of the command before, if that unit is granted or its gate opens with the grant. Returns
  * the unit's command, held; null: no. *full: no further launch fits. */
-static struct gs_deferred *join(const struct gs_destination *to, struct gs_size *size, uint64_t now, bool *full)
+static struct gs_deferred *join(const struct gs_units *to, uint64_t now, bool *full)
 {
     const unsigned call = gs_timeline_newest(to->q->timeline);
     GS_LOCKED(&gs_deferred_list.lock);
@@ -149,7 +149,7 @@ static struct gs_deferred *join(const struct gs_destination *to, struct gs_size 
     const uint64_t most_ns = most_of_unit_ns(to->resource, granted);
     const bool late = granted && now >= h->unit->grant.begin_ns + most_ns;
     const bool may = is_next(h, to->resource, call) && gs_share_is_open(h) && !late &&
-                     gs_batch_add(&h->batch, size, most_ns, full) && gs_deferred_keep(h);
+                     gs_batch_add(&h->batch, to->size, most_ns, full) && gs_deferred_keep(h);
     if (may) {
         gs_share_on(h, *full ? GS_SHARE_JOIN_LAST : GS_SHARE_JOIN);
         h->joined_ns = now;
@@ -175,10 +175,9 @@ static bool joined(struct gs_deferred *h, cl_event event)
 }
 
 /* Prepares a command. NULL with the error in *err: of the wait list, or there was no memory. */
-static struct gs_deferred *hold_back(const struct gs_destination *to, const struct gs_units *units, bool may_chain,
-                                     cl_int *err)
+static struct gs_deferred *hold_back(const struct gs_units *units, bool may_chain, cl_int *err)
 {
-    gs_queue_close(to->queue);
+    gs_queue_close(units->queue);
     struct gs_deferred *h = gs_zeroed(sizeof *h + units->n * sizeof *h->unit);
     *err = h ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!h)
@@ -186,16 +185,15 @@ static struct gs_deferred *hold_back(const struct gs_destination *to, const stru
     atomic_init(&h->refs, 1);
     atomic_init(&h->left, 1);
     h->units = *units;
-    h->to = *to;
-    GS_NOTE("new %p %p %d %u %p %zu", (void *)h, (void *)to->queue, gs_is_in_order(to), units->n, (void *)h->unit,
+    GS_NOTE("new %p %p %d %u %p %zu", (void *)h, (void *)units->queue, gs_is_in_order(units), units->n, (void *)h->unit,
             sizeof *h->unit);
     if (h->units.spent)
         atomic_fetch_add(&h->units.spent->refs, 1);
     bool full = true;
     if (h->units.n == 1)
-        gs_batch_add(&h->batch, h->units.size, most_of_unit_ns(to->resource, false), &full);
-    h->sharing = full || to->queue != to->q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
-    h->call = gs_timeline_newest(to->q->timeline);
+        gs_batch_add(&h->batch, h->units.size, most_of_unit_ns(units->resource, false), &full);
+    h->sharing = full || units->queue != units->q->o.handle ? GS_SHARE_CLOSED : GS_SHARE_OPEN;
+    h->call = gs_timeline_newest(units->q->timeline);
     h->label = gs_label;
     take_now(h, may_chain);
     /* A unit opens the gate, perhaps one that is granted when an open unit ends. That open unit's marker, which another
@@ -223,11 +221,11 @@ static bool goes_without(const struct gs_deferred *h)
  * asked for (close_unit in unit_ends.c). *end, unless `end` is null, is the caller's: the event of the last unit. */
 static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
 {
-    cl_command_queue home = h->to.queue;
+    cl_command_queue home = h->units.queue;
     /* others are flushed by gs_worker_take, or once their unit is closed */
     const bool sends = !gs_is_taken(h) || (!gs_has_units(h) && h->sharing == GS_SHARE_CLOSED);
-    if (home == h->to.q->o.handle && gs_is_in_order(&h->to))
-        h->timeline = gs_timeline_hold(h->to.q->timeline);
+    if (home == h->units.q->o.handle && gs_is_in_order(&h->units))
+        h->timeline = gs_timeline_hold(h->units.q->timeline);
     h->first = first;
     if (!first)
         gs_share_on(h, GS_SHARE_JOINED_LOOSE);
@@ -250,16 +248,16 @@ static bool is_of_wait_list(cl_int err)
 }
 
 /* A command with units of its own. Its first unit waits for the gate alone, if there is one. */
-static cl_int run_apart(const struct gs_destination *to, const struct gs_units *units, bool may_chain, cl_event *end)
+static cl_int run_apart(const struct gs_units *units, bool may_chain, cl_event *end)
 {
     cl_int err;
     cl_event first = NULL;
-    struct gs_deferred *h = hold_back(to, units, may_chain, &err);
+    struct gs_deferred *h = hold_back(units, may_chain, &err);
     if (!h)
         return units->n == 1 && is_of_wait_list(err)
-                   ? units->enqueue(units->work, 0, to->queue, to->n_wait, to->wait, end)
+                   ? units->enqueue(units->work, 0, units->queue, units->n_wait, units->wait, end)
                    : err;
-    err = units->enqueue(units->work, 0, to->queue, h->open ? 1 : to->n_wait, h->open ? &h->open : to->wait,
+    err = units->enqueue(units->work, 0, units->queue, h->open ? 1 : units->n_wait, h->open ? &h->open : units->wait,
                          end || !goes_without(h) ? &first : NULL);
     if (!err) {
         let_go(h, first, end);
@@ -271,11 +269,11 @@ static cl_int run_apart(const struct gs_destination *to, const struct gs_units *
 }
 
 /* A launch that joins h's unit, the last one if `full`. The last one's event, or a marker, tells of the unit's end. */
-static cl_int run_joined(struct gs_deferred *h, const struct gs_destination *to, const struct gs_units *units,
-                         bool full, cl_event *end)
+static cl_int run_joined(struct gs_deferred *h, const struct gs_units *units, bool full, cl_event *end)
 {
     cl_event event = NULL;
-    const cl_int err = units->enqueue(units->work, 0, to->queue, to->n_wait, to->wait, end || full ? &event : NULL);
+    const cl_int err =
+        units->enqueue(units->work, 0, units->queue, units->n_wait, units->wait, end || full ? &event : NULL);
     if (end && !err)
         gs_real()->clRetainEvent(*end = event);
     if (event)
@@ -283,18 +281,18 @@ static cl_int run_joined(struct gs_deferred *h, const struct gs_destination *to,
     /* While nobody waits for the unit's end, the queue isn't flushed: the thread that needs the next unit does so and
      * asks the driver. (Until the flush NVIDIA's driver carries a command out within the call that enqueues it.) */
     if (joined(h, event) && (!(gs_group()->type & CL_DEVICE_TYPE_GPU) || gs_units_wanted()))
-        gs_real()->clFlush(to->queue);
+        gs_real()->clFlush(units->queue);
     return err;
 }
 
-cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end)
+cl_int gs_run_units(const struct gs_units *units, cl_event *end)
 {
     const uint64_t now = gs_now_ns();
     bool full = false;
     gs_workers_set_up();
     atomic_store_explicit(&gs_deferred_list.called_ns, now, memory_order_relaxed);
-    const bool may_chain = gs_is_in_order(to) && !waits_for_others(to);
-    const bool may_join = may_chain && to->queue == to->q->o.handle && units->n == 1 && units->size;
-    struct gs_deferred *h = may_join ? join(to, units->size, now, &full) : NULL;
-    return h ? run_joined(h, to, units, full, end) : run_apart(to, units, may_chain, end);
+    const bool may_chain = gs_is_in_order(units) && !waits_for_others(units);
+    const bool may_join = may_chain && units->queue == units->q->o.handle && units->n == 1 && units->size;
+    struct gs_deferred *h = may_join ? join(units, now, &full) : NULL;
+    return h ? run_joined(h, units, full, end) : run_apart(units, may_chain, end);
 }

@@ -79,11 +79,16 @@ bool gs_is_last_event(cl_command_queue queue, cl_event event);
 
 /* ---- dispatch.c ---- */
 
-/* A command's units. */
+/* A command's units, and where they go. */
 struct gs_units {
-    unsigned n; /* all units, the first included */
+    struct gs_queue *q;     /* the application's queue */
+    cl_command_queue queue; /* the driver's, for the first unit, behind the wait list */
+    unsigned resource;      /* what the units need */
+    cl_uint n_wait;
+    const cl_event *wait; /* null if n_wait is 0 */
+    unsigned n;           /* all units, the first included */
     /* For units after the first, in turns, so that two may run side by side; retained while they do. May be null. */
-    cl_command_queue queue[GS_UNIT_QUEUES];
+    cl_command_queue more[GS_UNIT_QUEUES];
     /* Enqueues a unit; the caller owns the event. gs_run_units alone enqueues unit 0, and only that has a wait list. */
     cl_int (*enqueue)(void *work, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                       cl_event *event);
@@ -102,18 +107,9 @@ struct gs_units {
 cl_int gs_enqueue_unit(void *op, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
                        cl_event *event);
 
-/* Where a command of units goes. */
-struct gs_destination {
-    struct gs_queue *q;     /* the application's queue */
-    cl_command_queue queue; /* the driver's, for the first unit, behind the wait list */
-    unsigned resource;      /* what the units need */
-    cl_uint n_wait;
-    const cl_event *wait; /* null if n_wait is 0 */
-};
-
 /* Enqueues the first unit at once, if need be behind a gate, and sees to the others. The caller owns *end, the event of
  * the last unit (end null: nobody needs one), and after an error the units' work. With the context's lock held. */
-cl_int gs_run_units(const struct gs_destination *to, const struct gs_units *units, cl_event *end);
+cl_int gs_run_units(const struct gs_units *units, cl_event *end);
 
 /* ---- unit_ends.c ---- */
 

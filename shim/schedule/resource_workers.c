@@ -76,7 +76,7 @@ static void take_unit(struct gs_unit *u, unsigned resource)
 
 static bool run_first(struct gs_deferred *h)
 {
-    take_unit(h->unit, h->to.resource);
+    take_unit(h->unit, h->units.resource);
     gs_unit_on(h->unit, GS_UNIT_SUBMIT);
     bool in = enter_driver();
     const cl_int err = gs_event_end(h->open, CL_COMPLETE);
@@ -90,8 +90,8 @@ static bool run_first(struct gs_deferred *h)
  * 0.1 % by two.) Grants stay as many. */
 static cl_command_queue queue_of(const struct gs_deferred *h, unsigned i)
 {
-    cl_command_queue queue = h->units.queue[i % GS_UNIT_QUEUES];
-    return queue ? queue : h->units.queue[0];
+    cl_command_queue queue = h->units.more[i % GS_UNIT_QUEUES];
+    return queue ? queue : h->units.more[0];
 }
 
 /* Tries a refused unit twice: after the first unit, only the command's event can tell the application of an error. */
@@ -128,7 +128,7 @@ static bool run_next(struct gs_deferred *h, unsigned i)
     if (i == 1 && h->units.kernel && gs_group()->pocl) /* which may compile within the first chunk: docs/drivers.md */
         gs_real()->clWaitForEvents(1, &h->first);
     leave_driver(in);
-    take_unit(&h->unit[i], h->to.resource);
+    take_unit(&h->unit[i], h->units.resource);
     in = enter_driver();
     const bool runs = enqueue_next(h, i);
     leave_driver(in);
@@ -140,7 +140,7 @@ static void serve(struct gs_deferred *h);
 /* Puts the command at the end of its worker's list. Without a worker the command goes now, in this thread. */
 static void push(struct gs_deferred *h)
 {
-    struct worker *l = &workers.of[h->to.resource];
+    struct worker *l = &workers.of[h->units.resource];
     h->next = NULL;
     pthread_mutex_lock(&l->lock);
     const bool listed = l->started;
@@ -278,7 +278,7 @@ bool gs_workers_start(void)
 
 bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
 {
-    struct worker *l = &workers.of[h->to.resource];
+    struct worker *l = &workers.of[h->units.resource];
     pthread_mutex_lock(&l->lock);
     const bool asks = start(l) && !l->asker && !l->asked.open;
     if (asks)
@@ -287,7 +287,7 @@ bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
     if (!asks)
         return false;
     struct gs_request request;
-    const bool granted = gs_unit_try_wait(h->unit, h->to.resource, ns, &request);
+    const bool granted = gs_unit_try_wait(h->unit, h->units.resource, ns, &request);
     pthread_mutex_lock(&l->lock);
     l->asked = request;
     pthread_mutex_unlock(&l->lock);
@@ -298,7 +298,7 @@ bool gs_worker_request(struct gs_deferred *h, uint64_t ns)
 
 void gs_worker_undo(const struct gs_deferred *h)
 {
-    struct worker *l = &workers.of[h->to.resource];
+    struct worker *l = &workers.of[h->units.resource];
     GS_LOCKED(&l->lock);
     if (l->asker == h) {
         l->asker = NULL;
@@ -313,7 +313,7 @@ static void run_taken(struct gs_deferred *h)
     gs_unit_watch(h, h->unit, h->first);
     h->next_unit = 1;
     if (h->next_unit < h->units.n) {
-        gs_real()->clFlush(h->to.queue); /* the first unit may begin */
+        gs_real()->clFlush(h->units.queue); /* the first unit may begin */
         push(h);
     } else {
         serve(h);
@@ -322,7 +322,7 @@ static void run_taken(struct gs_deferred *h)
 
 void gs_worker_take(struct gs_deferred *h)
 {
-    struct worker *l = &workers.of[h->to.resource];
+    struct worker *l = &workers.of[h->units.resource];
     pthread_mutex_lock(&l->lock);
     const bool started = start(l);
     pthread_mutex_unlock(&l->lock);

@@ -51,7 +51,7 @@ static void unit_ended(cl_event event, cl_int status, void *data)
     else if (u->held->record)
         gs_record_times(u->held->record, event, 0);
     const struct gs_units *units = &u->held->units;
-    const unsigned resource = u->held->to.resource;
+    const unsigned resource = u->held->units.resource;
     const uint64_t now = gs_now_ns(), took = time_of(resource, &u->grant, now);
     if (units->spent)
         atomic_fetch_add(units->kernel ? &units->spent->kernel_ns[units->place] : &units->spent->other_ns[resource],
@@ -100,7 +100,7 @@ static bool close_unit(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!loose)
         return true;
-    const bool tied = gs_enqueue_marker(h->to.queue, 0, NULL, &marker) == CL_SUCCESS;
+    const bool tied = gs_enqueue_marker(h->units.queue, 0, NULL, &marker) == CL_SUCCESS;
     if (tied)
         gs_job_add(marker);
     is_tied(h, tied ? marker : NULL);
@@ -114,11 +114,11 @@ static void close_or_await(struct gs_deferred *h)
     if (close_unit(h))
         return;
     GS_MAY_WAIT("a queue whose marker the driver has refused", GS_WITHOUT_LIMIT);
-    gs_real()->clFinish(h->to.queue);
+    gs_real()->clFinish(h->units.queue);
     pthread_mutex_lock(&gs_deferred_list.lock);
     gs_share_on(h, GS_SHARE_LEAVE);
     pthread_mutex_unlock(&gs_deferred_list.lock);
-    gs_real()->clFlush(h->to.queue); /* for a marker that the watcher had from the driver meanwhile */
+    gs_real()->clFlush(h->units.queue); /* for a marker that the watcher had from the driver meanwhile */
 }
 
 void gs_units_await(void)
@@ -142,7 +142,7 @@ static void send_unit(struct gs_deferred *h)
     pthread_mutex_unlock(&gs_deferred_list.lock);
     if (!sends)
         return;
-    gs_real()->clFlush(h->to.queue);
+    gs_real()->clFlush(h->units.queue);
     GS_LOCKED(&gs_deferred_list.lock);
     gs_share_on(h, GS_SHARE_DONE);
 }
@@ -178,7 +178,7 @@ static bool is_wanted(const void *data)
      * to the driver meanwhile would make the application's calls take twice as long (H200). */
     const bool unseen = !h->timeline && !gs_app_is_sole() && (!h->units.pieces || now > called_ns + PAUSE_NS);
     const struct gs_client *c = gs_process.client;
-    return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->to.resource)) ||
+    return !busy || unseen || gs_has_units(h) || h->units.spent || (c && gs_client_own_waits(c, h->units.resource)) ||
            gs_units_wanted();
 }
 
@@ -199,7 +199,7 @@ void gs_unit_watch(struct gs_deferred *h, struct gs_unit *u, cl_event event)
     u->waited = true;
     if (event && gs_await_end(event, NULL, is_wanted, unit_ended, u))
         return;
-    gs_real()->clFlush(h->to.queue);
+    gs_real()->clFlush(h->units.queue);
     GS_MAY_WAIT("a unit of which there is no memory to watch the end", GS_WITHOUT_LIMIT);
     const bool well = !event || gs_real()->clWaitForEvents(1, &event) == CL_SUCCESS;
     unit_ended(event, well ? CL_COMPLETE : CL_OUT_OF_RESOURCES, u);
@@ -227,7 +227,7 @@ static void units_over(cl_command_queue queue, unsigned upto)
         a = NULL;
         pthread_mutex_lock(&gs_deferred_list.lock);
         for (struct gs_deferred *h = gs_deferred_list.oldest; h && !a; h = h->newer)
-            if (h->to.queue == queue && h->units.n == 1 && (int)(h->call - upto) <= 0)
+            if (h->units.queue == queue && h->units.n == 1 && (int)(h->call - upto) <= 0)
                 a = claim(h);
         pthread_mutex_unlock(&gs_deferred_list.lock);
         if (a)
@@ -243,7 +243,7 @@ void gs_units_look(unsigned resource, cl_command_queue queue)
     pthread_mutex_lock(&gs_deferred_list.lock);
     for (struct gs_deferred *h = gs_deferred_list.oldest; h && n < MOST && seen < LOOKED_AT; h = h->newer, seen++)
         if (gs_unit_is(h->unit, GS_UNIT_SUBMITTED) && h->units.n == 1 &&
-            (queue ? h->to.queue == queue : h->to.resource == resource))
+            (queue ? h->units.queue == queue : h->units.resource == resource))
             units[n++] = h->unit;
     pthread_mutex_unlock(&gs_deferred_list.lock);
     while (n)
@@ -326,13 +326,13 @@ void gs_queue_leave(cl_command_queue queue)
     pthread_mutex_lock(&gs_deferred_list.lock);
     bool any = false;
     for (struct gs_deferred *h = gs_deferred_list.oldest; h;) {
-        if (h->to.queue == queue && gs_share_waits(h, GS_SHARE_LEAVE)) {
+        if (h->units.queue == queue && gs_share_waits(h, GS_SHARE_LEAVE)) {
             pthread_cond_wait(&gs_deferred_list.changed, &gs_deferred_list.lock);
             h = gs_deferred_list.oldest;
             continue;
         }
-        any = any || h->to.queue == queue;
-        if (h->to.queue == queue)
+        any = any || h->units.queue == queue;
+        if (h->units.queue == queue)
             gs_share_on(h, GS_SHARE_LEAVE);
         h = h->newer;
     }
