@@ -132,10 +132,7 @@ static cl_int fill_image(struct gs_home *h, cl_command_queue queue, const struct
         return err;
     gs_timeline_enqueue_untracked(h->cmd.q->timeline);
     gs_job_add(event);
-    if (own)
-        *own = event;
-    else
-        gs_real()->clReleaseEvent(event);
+    gs_event_give(event, own);
     return CL_SUCCESS;
 }
 

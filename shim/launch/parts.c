@@ -43,12 +43,11 @@ static cl_int record_writes(const struct gs_launching *l, const struct gs_plan *
     int err = 0;
     for (size_t i = 0; i < plan->n_uses && !err; i++) {
         struct gs_use *u = &plan->uses[i];
-        for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, l->job.place[p], &u->owned[p]);
-        for (unsigned p = 0; p < plan->n_parts && !err; p++)
-            err = gs_wrote(u->root, 0, &u->reduced[p]);
-        for (unsigned p = 0; p < plan->n_parts; p++)
+        for (unsigned p = 0; p < plan->n_parts && !err; p++) {
             gs_traffic(u->root)->made += u->owned_amount[p].bytes;
+            err = gs_wrote(u->root, l->job.place[p], &u->owned[p]);
+            err = err ? err : gs_wrote(u->root, 0, &u->reduced[p]);
+        }
         if (u->writes == GS_COMPARED)
             gs_traffic(u->root)->made += u->window.end - u->window.begin;
         if (!err && (u->writes == GS_COMPARED || u->writes == GS_IN_PLACE))
@@ -215,10 +214,7 @@ static cl_int join_parts(struct gs_launching *l, struct gs_plan *plan, cl_event 
             gs_split_writes(u->root, own);
     }
     bring_ahead(l, plan);
-    if (event)
-        *event = own;
-    else
-        gs_release_event(own);
+    gs_event_give(own, event);
     return CL_SUCCESS;
 }
 

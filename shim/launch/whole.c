@@ -33,10 +33,8 @@ bool gs_launch_may_write(const struct gs_launching *l, cl_uint arg)
 static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_event *wait, cl_event *event)
 {
     struct gs_kernel_run run = {.k = l->k, .size = l->size, .geometry = l->geometry, .summary = l->translated};
-    struct gs_box box = {{0, 0, 0}, {1, 1, 1}};
+    const struct gs_box box = gs_geometry_box(&l->geometry);
     cl_int err;
-    for (unsigned d = 0; d < 3; d++)
-        box.end[d] = gs_geometry_groups(&run.geometry, d);
     gs_kernel_cut(&run, &l->job, &box);
     if (run.cut.n == 1)
         return 1;
@@ -54,10 +52,8 @@ static cl_int launch_chunks(struct gs_launching *l, cl_uint n_wait, const cl_eve
 static bool has_more(const struct gs_launching *l, unsigned chunks)
 {
     const uint64_t most = (uint64_t)l->job.kernel_chunk * gs_group()->units[l->job.place[0]] * chunks;
-    uint64_t groups = 1;
-    for (unsigned d = 0; d < l->geometry.dims; d++)
-        groups *= gs_geometry_groups(&l->geometry, d);
-    return groups > (l->cmd.op.local ? most : most * GS_ITEMS_OF_GROUP);
+    const struct gs_box all = gs_geometry_box(&l->geometry);
+    return gs_box_groups(&all) > (l->cmd.op.local ? most : most * GS_ITEMS_OF_GROUP);
 }
 
 bool gs_launch_is_long(const struct gs_launching *l)
@@ -166,10 +162,8 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
         gs_timing_learn(l->choice.timing, NULL, l->cmd.spent, own);
     gs_taken_drop(l->cmd.spent);
     l->cmd.spent = NULL;
-    if (!err && event)
-        *event = own;
-    else if (!err)
-        gs_release_event(own);
+    if (!err)
+        gs_event_give(own, event);
     return err;
 }
 

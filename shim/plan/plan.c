@@ -51,10 +51,7 @@ static bool cut(struct gs_plan *plan, const struct gs_plan_input *in, unsigned d
     for (unsigned p = 0; p < n; p++) {
         end = end_of(in, dim, p, end, grains);
         const uint64_t next = min_u64(groups, end * grain);
-        for (unsigned d = 0; d < 3; d++) {
-            plan->box[p].begin[d] = 0;
-            plan->box[p].end[d] = gs_geometry_groups(&plan->launch, d);
-        }
+        plan->box[p] = gs_geometry_box(&plan->launch);
         plan->box[p].begin[dim] = at;
         plan->box[p].end[dim] = next;
         at = next;

@@ -87,18 +87,24 @@ static int own(struct gs_use *u, unsigned n_parts)
     return err;
 }
 
-/* Closes the gaps between a part's ranges where nobody uses what lies in them. */
-static int coalesce(struct gs_use *u, unsigned n_parts, unsigned part)
+/* Closes gaps between the ranges of a part's set: of a reduction those that are close to each other, where nobody uses
+ * what lies between; of what it owns those so many times as narrow as the range on either side, which it then needs. */
+static int close_gaps(struct gs_use *u, unsigned n_parts, unsigned part, bool reduced)
 {
-    struct gs_rangeset *s = &u->reduced[part], gaps = {0};
+    enum { NARROW = 8 };
+    struct gs_rangeset *s = reduced ? &u->reduced[part] : &u->owned[part], gaps = {0};
     int err = 0;
     for (size_t i = 1; i < s->n && !err; i++) {
-        struct gs_range gap = {s->v[i - 1].end, s->v[i].begin};
-        if (gap.end - gap.begin <= COALESCE_BYTES && !plainly_used(u, n_parts, n_parts, &GS_ONE_RANGE(gap)))
+        const struct gs_range a = s->v[i - 1], b = s->v[i];
+        struct gs_range gap = {a.end, b.begin};
+        const uint64_t bytes = gap.end - gap.begin, most = bytes * NARROW;
+        const bool narrow = reduced ? bytes <= COALESCE_BYTES : most <= a.end - a.begin && most <= b.end - b.begin;
+        if (narrow && !plainly_used(u, n_parts, reduced ? n_parts : part, &GS_ONE_RANGE(gap)))
             err = gs_rangeset_add(&gaps, gap);
     }
-    if (!err)
-        err = gs_rangeset_add_set(s, &gaps);
+    err = err ? err : gs_rangeset_add_set(s, &gaps);
+    if (!err && !reduced)
+        err = gs_rangeset_add_set(&u->needs[part], &gaps);
     gs_rangeset_free(&gaps);
     return err;
 }
@@ -116,7 +122,7 @@ static int settle_atomics(struct gs_use *u, unsigned n_parts)
         return 0;
     u->writes = GS_REDUCED;
     for (unsigned p = 0; p < n_parts && !err; p++)
-        err = coalesce(u, n_parts, p);
+        err = close_gaps(u, n_parts, p, true);
     /* The first part works on the old values; the others' copies start from what changes nothing. */
     for (unsigned p = 0; p < n_parts && !err; p++)
         err = gs_rangeset_add_set(&u->needs[0], &u->reduced[p]);
@@ -215,25 +221,6 @@ static int settle_use(struct gs_use *u, unsigned n_parts)
     return gs_rangeset_add(&u->will_write[0], u->window);
 }
 
-/* Adds to what a part owns the gaps that are so many times as narrow as the range on either side. */
-static int own_gaps(struct gs_use *u, unsigned n_parts, unsigned part)
-{
-    enum { NARROW = 8 };
-    struct gs_rangeset *s = &u->owned[part], gaps = {0};
-    int err = 0;
-    for (size_t i = 1; i < s->n && !err; i++) {
-        const struct gs_range a = s->v[i - 1], b = s->v[i];
-        struct gs_range gap = {a.end, b.begin};
-        const uint64_t most = (gap.end - gap.begin) * NARROW;
-        if (most <= a.end - a.begin && most <= b.end - b.begin && !plainly_used(u, n_parts, part, &GS_ONE_RANGE(gap)))
-            err = gs_rangeset_add(&gaps, gap);
-    }
-    err = err ? err : gs_rangeset_add_set(s, &gaps);
-    err = err ? err : gs_rangeset_add_set(&u->needs[part], &gaps);
-    gs_rangeset_free(&gaps);
-    return err;
-}
-
 int gs_plan_own(struct gs_use *u, unsigned n_parts, bool exact)
 {
     enum { DIMENSIONS = 3 }; /* the rows of a plane become one range, and then the planes */
@@ -242,7 +229,7 @@ int gs_plan_own(struct gs_use *u, unsigned n_parts, bool exact)
         const struct gs_rangeset *needs = &u->needs[p], *owned = &u->owned[p];
         err = gs_rangeset_copy(&u->owned[p], &u->will_write[p]);
         for (unsigned i = 0; i < DIMENSIONS && u->writes == GS_DISJOINT && !exact && !err; i++)
-            err = own_gaps(u, n_parts, p);
+            err = close_gaps(u, n_parts, p, false);
         u->needed_amount[p] = (struct gs_amount){gs_rangeset_bytes(needs), gs_rect_count(needs, NULL)};
         /* Other gaps belong to other parts. */
         u->owned_amount[p] = (struct gs_amount){gs_rangeset_bytes(owned), gs_rect_count(owned, owned)};

@@ -138,8 +138,7 @@ static int cut(struct gs_turns *t, const struct gs_turns_input *in, unsigned dim
     t->v = calloc(n, sizeof *t->v);
     for (unsigned i = 0; t->v && i < n && !err; i++) {
         struct gs_box *b = &t->v[i].box;
-        for (unsigned d = 0; d < 3; d++)
-            b->end[d] = gs_geometry_groups(in->launch, d);
+        *b = gs_geometry_box(in->launch);
         const uint64_t end = grains * (i + 1) / n * grain;
         b->begin[dim] = grains * i / n * grain;
         b->end[dim] = end < groups ? end : groups;

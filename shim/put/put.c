@@ -4,6 +4,7 @@
 #include "common/lock/rank.h"
 
 #include "shim/order/completion.h"
+#include "shim/report/watch.h"
 
 /* A GPU's own memory is at least so many times as fast as the link to the host (on an H200 33 times, by bytes copied),
  * so a unit within that memory may have so many chunks. The same goes for a window to another GPU: H200s copy 32 MiB in
@@ -24,16 +25,11 @@ const struct gs_command *gs_put_now(void)
     return putting;
 }
 
-/* The place of the queue's device. Images of sub-devices use a queue of their parent: place 0. */
+/* Of a queue that this thread enqueues in. */
 static unsigned place_of(cl_command_queue queue)
 {
-    const struct gs_context *ctx = putting->q->o.ctx;
-    cl_device_id dev = NULL;
-    gs_real()->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof dev, &dev, NULL);
-    for (unsigned i = 0; i < ctx->n; i++)
-        if (ctx->dev[i] == dev)
-            return i;
-    return 0;
+    const int place = gs_queue_place(queue);
+    return place > 0 ? (unsigned)place : 0;
 }
 
 static uint64_t near_factor(const struct gs_command *cmd)
@@ -142,17 +138,6 @@ static cl_int keep_place(cl_command_queue queue, cl_event end, cl_event *event)
     return err;
 }
 
-static cl_int hand_out(cl_command_queue queue, cl_event end, bool whole, cl_event *event)
-{
-    cl_event own = end;
-    const cl_int err = whole ? CL_SUCCESS : keep_place(queue, end, &own);
-    if (!err && event)
-        *event = own;
-    else if (!err)
-        gs_real()->clReleaseEvent(own);
-    return err;
-}
-
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event)
 {
@@ -166,8 +151,14 @@ cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, c
     to.q = putting->q;
     to.resource = by_link ? GS_RESOURCE_PCI : gs_resource_of(run.place);
     gs_op_cut(op, via == GS_VIA_HOST ? putting->units->transfer_chunk : gs_put_chunk(putting, op), &run.cut);
-    const cl_int err = gs_run_op(&to, &run, &end);
-    return err ? err : hand_out(queue, end, run.cut.n == 1, event);
+    cl_int err = gs_run_op(&to, &run, &end);
+    if (!err && run.cut.n > 1)
+        err = keep_place(queue, end, &end);
+    if (!err && event)
+        *event = end;
+    else if (!err)
+        gs_real()->clReleaseEvent(end); /* the record of several units' is the units' */
+    return err;
 }
 
 /* ---- kernels ---- */
@@ -334,9 +325,6 @@ cl_int gs_carry_end(struct gs_command *cmd, cl_int err, cl_event *event)
     /* Complete even if the transfer failed: to later commands, a failed transfer has changed nothing. */
     gs_event_end(cmd->end->o.handle, CL_COMPLETE);
     drop_end(cmd->end);
-    if (err || !event)
-        gs_release_event(cmd->marker);
-    else
-        *event = cmd->marker;
+    gs_event_give(cmd->marker, err ? NULL : event);
     return err;
 }

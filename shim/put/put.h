@@ -75,6 +75,15 @@ cl_int gs_finish_single(const struct gs_command *cmd, cl_event end, unsigned pla
 /* clReleaseEvent, also for events that gs_finish_command has made. */
 cl_int gs_release_event(cl_event event);
 
+/* Hands the event out; releases it if nobody wants it (`to` null). */
+static inline void gs_event_give(cl_event event, cl_event *to)
+{
+    if (to)
+        *to = event;
+    else
+        gs_release_event(event);
+}
+
 /* ---- transfers carried by a call ----
  *
  * A call of the application may carry its transfer itself, by queues of ours, with the context's lock free. For all

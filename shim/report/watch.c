@@ -122,8 +122,7 @@ static void CL_CALLBACK ended(cl_event event, cl_int status, void *data)
     atomic_fetch_sub(&watched.under_way, 1);
 }
 
-/* The place in the group of the queue's device; -1: it isn't of the group. */
-static int place_of(cl_command_queue queue)
+int gs_queue_place(cl_command_queue queue)
 {
     cl_device_id dev = NULL;
     const struct gs_group *g = gs_group();
@@ -194,7 +193,7 @@ static uint64_t bytes_of(const struct gs_op *op)
 static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait)
 {
     const bool can = kinds[op->kind].name && gs_real()->clSetEventCallback && gs_real()->clGetEventProfilingInfo;
-    const int place = !can || gs_forked() ? -1 : place_of(queue);
+    const int place = !can || gs_forked() ? -1 : gs_queue_place(queue);
     struct watch *w = place < 0 ? NULL : calloc(1, sizeof *w);
     if (!w)
         return NULL;

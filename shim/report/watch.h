@@ -78,6 +78,9 @@ struct gs_ran {
     uint64_t asked_ns, start_ns, end_ns;
 };
 
+/* The place in the group of the queue's device; of one for images of sub-devices 0; -1: it isn't of the group. */
+int gs_queue_place(cl_command_queue queue);
+
 /* A kernel's name, malloc'd. NULL: no memory. */
 char *gs_kernel_name(cl_kernel kernel);
 

@@ -59,12 +59,8 @@ static inline void gs_copy_past_cache(char *dst, const char *src, size_t n)
         for (dst += head, src += head, n -= head; n >= LINE; dst += LINE, src += LINE, n -= LINE) {
             const __m128i *from = (const __m128i *)(const void *)src;
             __m128i *to = (__m128i *)(void *)dst;
-            const __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1), c = _mm_loadu_si128(from + 2),
-                          d = _mm_loadu_si128(from + 3);
-            _mm_stream_si128(to, a);
-            _mm_stream_si128(to + 1, b);
-            _mm_stream_si128(to + 2, c);
-            _mm_stream_si128(to + 3, d);
+            for (unsigned i = 0; i < LINE / sizeof *to; i++)
+                _mm_stream_si128(to + i, _mm_loadu_si128(from + i));
         }
         _mm_sfence();
     }

@@ -313,14 +313,12 @@ static uint64_t row_of(struct gs_eval *e, uint32_t node, unsigned dim)
 uint64_t gs_summary_row(const struct gs_kernel_summary *kernel, const struct gs_geometry *launch,
                         const struct gs_arg_value *args, unsigned dim, uint64_t below)
 {
-    struct gs_box all = {.begin = {0}};
     uint64_t most = 0;
     struct gs_eval e;
     void *memory;
     if (!kernel->access || !is_sane(launch))
         return 0;
-    for (unsigned d = 0; d < 3; d++)
-        all.end[d] = gs_geometry_groups(launch, d);
+    const struct gs_box all = gs_geometry_box(launch);
     const int err = begin(&e, kernel->access, launch, &all, args, &memory);
     for (uint32_t i = 0; i < kernel->access->n_nodes && !err; i++) {
         const uint64_t row = row_of(&e, i, dim);

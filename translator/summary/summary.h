@@ -191,6 +191,12 @@ struct gs_box {
     uint64_t begin[3], end[3];
 };
 
+/* All work-groups of a launch. */
+static inline struct gs_box gs_geometry_box(const struct gs_geometry *g)
+{
+    return (struct gs_box){{0}, {gs_geometry_groups(g, 0), gs_geometry_groups(g, 1), gs_geometry_groups(g, 2)}};
+}
+
 /* How many they are. */
 static inline uint64_t gs_box_groups(const struct gs_box *b)
 {
