@@ -157,7 +157,8 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
         !c->pooled && (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory));
     c->pool = c->pooled ? gs_pool_queues_new() : NULL;
     c->kept = calloc(1, sizeof *c->kept);
-    if (!c->kept || gs_ends_make(c) < 0 || gs_paths_make(c) < 0 || (c->pooled && !c->pool)) {
+    c->ends = calloc(1, sizeof *c->ends);
+    if (!c->kept || !c->ends || gs_paths_make(c) < 0 || (c->pooled && !c->pool)) {
         free(c->kept);
         free(c->ends);
         free(c->paths);

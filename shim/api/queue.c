@@ -10,8 +10,7 @@ enum { MOST_PROPERTIES = 32 };
 void gs_queue_free(struct gs_object *queue)
 {
     struct gs_queue *q = (struct gs_queue *)queue;
-    if (q->timeline)
-        gs_timeline_drop(q->timeline);
+    gs_timeline_drop(q->timeline);
     if (q->behind)
         gs_queue_set_free(q->behind);
     free(q->times);

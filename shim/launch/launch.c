@@ -201,10 +201,10 @@ static uint64_t bytes_to_read(const struct gs_launching *l)
 /* Runs the launch in parts, by the plan. *went false: another way must be found. */
 static cl_int launch_split(struct gs_launching *l, struct gs_plan *plan, bool verified, cl_event *event, bool *went)
 {
-    const unsigned n_parts = plan->n_parts, dim = plan->dim;
     const cl_int err = (verified ? gs_launch_verified : gs_launch_parts)(l, plan, event, went);
     if (*went)
-        gs_report_split(l->k->kind->stats, n_parts, dim, gs_route_name(verified ? GS_ROUTE_VERIFIED : GS_ROUTE_PARTS));
+        gs_report_split(l->k->kind->stats, plan->n_parts, plan->dim,
+                        gs_route_name(verified ? GS_ROUTE_VERIFIED : GS_ROUTE_PARTS));
     else
         plan->reason = GS_R_PART_REFUSED;
     return err;

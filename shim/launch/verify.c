@@ -10,21 +10,23 @@
 #include "shim/report/report.h"
 
 /* A launch is run split, then on one device: again, up to so many times, while that alone may explain a difference. */
-enum { MOST_RUNS = 4 };
+enum { BEFORE, SPLIT, RUN, MOST_RUNS = 4, MOMENTS = RUN + MOST_RUNS };
 
 /* The bytes of every root that the launch writes, at several moments: by use; null where the use only reads. */
 struct check {
     struct gs_launching *l;
     struct gs_plan *plan;
-    unsigned char **before, **split, **run[MOST_RUNS];
-    unsigned runs;
+    unsigned taken; /* so many; from RUN on one device's runs */
+    unsigned char **bytes[MOMENTS];
 };
 
-static void free_snapshot(const struct check *c, unsigned char **bytes)
+static void free_bytes(const struct check *c)
 {
-    for (size_t i = 0; bytes && i < c->plan->n_uses; i++)
-        free(bytes[i]);
-    free(bytes);
+    for (unsigned k = 0; k < MOMENTS; k++) {
+        for (size_t i = 0; c->bytes[k] && i < c->plan->n_uses; i++)
+            free(c->bytes[k][i]);
+        free(c->bytes[k]);
+    }
 }
 
 /* Brings a root home; waits for the transfers, other queues' earlier commands, and the launch's wait list. */
@@ -69,11 +71,11 @@ bool gs_verify_usable(const struct gs_plan *plan)
     return true;
 }
 
-static cl_int take_snapshot(struct check *c, unsigned char ***snapshot)
+static cl_int take_bytes(struct check *c)
 {
     GS_LABEL(purpose, GS_FOR_VERIFY);
     struct gs_command *cmd = &c->l->cmd;
-    unsigned char **bytes = *snapshot = calloc(c->plan->n_uses + 1, sizeof *bytes);
+    unsigned char **bytes = c->bytes[c->taken] = calloc(c->plan->n_uses + 1, sizeof *bytes);
     cl_int err = bytes ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < c->plan->n_uses && !err; i++) {
         struct gs_mem *root = c->plan->uses[i].root;
@@ -86,6 +88,7 @@ static cl_int take_snapshot(struct check *c, unsigned char ***snapshot)
         if (!err)
             err = transfer(cmd, root, bytes[i], false);
     }
+    c->taken += !err;
     return err;
 }
 
@@ -95,9 +98,9 @@ static cl_int restore(struct check *c)
     cl_int err = CL_SUCCESS;
     for (size_t i = 0; i < c->plan->n_uses && !err; i++) {
         struct gs_mem *root = c->plan->uses[i].root;
-        if (!c->before[i])
+        if (!c->bytes[BEFORE][i])
             continue;
-        err = transfer(&c->l->cmd, root, c->before[i], true);
+        err = transfer(&c->l->cmd, root, c->bytes[BEFORE][i], true);
         if (!err)
             gs_note_write(root, 0, gs_window_range(root, 0, root->size));
     }
@@ -141,8 +144,8 @@ static bool varies(const struct check *c, size_t use, uint64_t byte)
     enum { NUMBER = 8 };
     const uint64_t begin = byte / NUMBER * NUMBER, rest = c->plan->uses[use].root->size - begin;
     bool same = true;
-    for (unsigned k = 1; k < c->runs && same; k++)
-        same = memcmp(c->run[0][use] + begin, c->run[k][use] + begin, rest < NUMBER ? rest : NUMBER) == 0;
+    for (unsigned k = RUN + 1; k < c->taken && same; k++)
+        same = memcmp(c->bytes[RUN][use] + begin, c->bytes[k][use] + begin, rest < NUMBER ? rest : NUMBER) == 0;
     return !same;
 }
 
@@ -150,7 +153,7 @@ static bool varies(const struct check *c, size_t use, uint64_t byte)
  * among themselves, too; else only where these agree. The size: there is no such byte. */
 static uint64_t first_difference(const struct check *c, size_t use, bool varying)
 {
-    const unsigned char *one = c->run[0][use], *many = c->split[use];
+    const unsigned char *one = c->bytes[RUN][use], *many = c->bytes[SPLIT][use];
     const uint64_t size = c->plan->uses[use].root->size;
     uint64_t b = one && memcmp(one, many, size) != 0 ? 0 : size;
     while (b < size && (one[b] == many[b] || varies(c, use, b) != varying))
@@ -187,7 +190,7 @@ static bool compare(const struct check *c)
     for (size_t i = plan->n_uses; i-- > 0;)
         in_place = gs_plan_parts_overlap(plan, i) ? name_of(l, plan->uses[i].root) : in_place;
     for (size_t i = 0; i < plan->n_uses; i++) {
-        const unsigned char *was = c->before[i], *one = c->run[0][i], *many = c->split[i];
+        const unsigned char *was = c->bytes[BEFORE][i], *one = c->bytes[RUN][i], *many = c->bytes[SPLIT][i];
         const char *name = name_of(l, plan->uses[i].root);
         const uint64_t size = plan->uses[i].root->size;
         if (!was)
@@ -218,30 +221,24 @@ static cl_int run_single(struct check *c, cl_event *event)
     cl_int err = restore(c);
     if (!err)
         err = gs_launch_single(c->l, event);
-    if (!err)
-        err = take_snapshot(c, &c->run[c->runs]);
-    c->runs += !err;
-    return err;
+    return err ? err : take_bytes(c);
 }
 
 cl_int gs_launch_verified(struct gs_launching *l, struct gs_plan *plan, cl_event *event, bool *went)
 {
     struct check c = {.l = l, .plan = plan};
     GS_MAY_WAIT("one device's run, to compare", GS_WITHOUT_LIMIT);
-    cl_int err = take_snapshot(&c, &c.before);
+    cl_int err = take_bytes(&c);
     if (!err)
         err = gs_launch_parts(l, plan, NULL, went);
     if (!err)
-        err = take_snapshot(&c, &c.split);
+        err = take_bytes(&c);
     if (!err)
         err = run_single(&c, event);
-    while (!err && c.runs < MOST_RUNS && differs(&c))
+    while (!err && c.taken < MOMENTS && differs(&c))
         err = run_single(&c, NULL);
-    if (c.runs)
+    if (c.taken > RUN)
         gs_report_verified(l->k->kind->stats, compare(&c));
-    free_snapshot(&c, c.before);
-    free_snapshot(&c, c.split);
-    for (unsigned i = 0; i < MOST_RUNS; i++)
-        free_snapshot(&c, c.run[i]);
+    free_bytes(&c);
     return err;
 }

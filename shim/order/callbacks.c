@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See completion.h, section callbacks.c, for why a thread of ours calls. `pending` callbacks are counted by
+/* See completion.h, section callbacks.c, for why a thread of ours calls. Callbacks handed over are counted by
  * gs_threads_pending, so exit waits for them. Once the process ends, call() calls the application directly. */
 #include "shim/order/completion.h"
 
@@ -16,7 +16,6 @@ struct callback {
     cl_event event; /* retained, once the driver has called */
     cl_int status;
     bool running; /* asked for CL_RUNNING in a pooled context, whose commands' events never run */
-    bool pending; /* the end of the process waits for this callback */
 };
 
 static _Thread_local unsigned depth; /* > 0: in a callback that the driver calls directly */
@@ -68,8 +67,7 @@ static void *serve(void *unused)
         if (!gs_threads_serve())
             break;
         while ((c = take_callback())) {
-            if (c->pending) /* before: the callback may end the process */
-                gs_threads_pending_done();
+            gs_threads_pending_done(); /* before: the callback may end the process */
             deliver(c);
         }
         gs_threads_served();
@@ -78,10 +76,8 @@ static void *serve(void *unused)
     calling.closed = true;
     pthread_mutex_unlock(&calling.lock);
     while ((c = take_callback())) { /* a handler of exit() may wait for such a callback */
-        const bool pending = c->pending;
         deliver(c);
-        if (pending)
-            gs_threads_pending_done();
+        gs_threads_pending_done();
     }
     return NULL;
 }
@@ -89,11 +85,11 @@ static void *serve(void *unused)
 /* False: the thread couldn't be started, has ended, or the process ends. */
 static bool hand_over(struct callback *c)
 {
-    c->pending = gs_threads_pending();
+    const bool pending = gs_threads_pending();
     pthread_mutex_lock(&calling.lock);
     if (!calling.started && !calling.closed)
         calling.started = gs_threads_start("gs-callbacks", NULL, serve, NULL);
-    const bool taken = c->pending && calling.started && !calling.closed;
+    const bool taken = pending && calling.started && !calling.closed;
     if (taken) {
         c->next = NULL;
         *calling.last = c;
@@ -101,7 +97,7 @@ static bool hand_over(struct callback *c)
         pthread_cond_signal(&calling.news);
     }
     pthread_mutex_unlock(&calling.lock);
-    if (!taken && c->pending)
+    if (!taken && pending)
         gs_threads_pending_done();
     return taken;
 }

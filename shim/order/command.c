@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim/order/command.h"
 
-#include <errno.h>
-
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"
 #include "shim/order/upward.h"
@@ -216,12 +214,6 @@ struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *lik
     gs_rank_lock(&e->times_lock, GS_RANK_EVENT_TIMES);
     gs_insert(&e->o, GS_EVENT, event, ctx);
     return e;
-}
-
-int gs_ends_make(struct gs_context *ctx)
-{
-    ctx->ends = calloc(1, sizeof *ctx->ends);
-    return ctx->ends ? 0 : -ENOMEM;
 }
 
 void gs_ends_free(struct gs_ends *ends)

@@ -64,8 +64,6 @@ void gs_command_prefetches(const struct gs_command *cmd, const struct gs_events 
 /* Makes a user event with a record, a copy of *like. NULL with the error in *err. Any thread, no lock. */
 struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err);
 
-/* Makes and frees the context's struct gs_ends. -ENOMEM. */
-int gs_ends_make(struct gs_context *ctx);
 void gs_ends_free(struct gs_ends *ends);
 
 /* Enqueues a marker behind the events in `wait`; with none, in an out-of-order queue, behind no command. */

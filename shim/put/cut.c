@@ -155,17 +155,16 @@ struct gs_op gs_op_piece(const struct gs_op *whole, const struct gs_cut *cut, un
     return cut->n == 1 ? *whole : gs_op_part(whole, &piece);
 }
 
-struct gs_op gs_op_part(const struct gs_op *whole, const struct gs_box *box)
+struct gs_op gs_op_part(const struct gs_op *whole, const struct gs_box *piece)
 {
     static const size_t dense[2];
     struct gs_op op = *whole;
-    const struct gs_box piece = *box;
     for (int d = 0; d < 3; d++)
-        op.region[d] = (size_t)(piece.end[d] - piece.begin[d]);
+        op.region[d] = (size_t)(piece->end[d] - piece->begin[d]);
     switch (op.kind) {
     case GS_OP_READ:
     case GS_OP_WRITE:
-        op.ptr = (char *)op.ptr + piece.begin[0];
+        op.ptr = (char *)op.ptr + piece->begin[0];
         break;
     case GS_OP_READ_RECT:
     case GS_OP_WRITE_RECT:
@@ -174,24 +173,22 @@ struct gs_op gs_op_part(const struct gs_op *whole, const struct gs_box *box)
         fill_pitches(op.to_pitch, whole->region);
         break;
     case GS_OP_READ_IMAGE:
-        op.ptr = (char *)op.ptr + place_in_memory(whole, &piece, op.to_pitch);
-        break;
     case GS_OP_WRITE_IMAGE:
-        op.ptr = (char *)op.ptr + place_in_memory(whole, &piece, op.from_pitch);
+        op.ptr = (char *)op.ptr + place_in_memory(whole, piece, op.src ? op.to_pitch : op.from_pitch);
         break;
     case GS_OP_IMAGE_TO_BUFFER:
-        op.to[0] += place_in_memory(whole, &piece, dense);
-        move_by(op.from, &piece);
+        op.to[0] += place_in_memory(whole, piece, dense);
+        move_by(op.from, piece);
         return op;
     case GS_OP_BUFFER_TO_IMAGE:
-        op.from[0] += place_in_memory(whole, &piece, dense);
-        move_by(op.to, &piece);
+        op.from[0] += place_in_memory(whole, piece, dense);
+        move_by(op.to, piece);
         return op;
     default:
         break;
     }
-    move_by(op.from, &piece);
-    move_by(op.to, &piece);
+    move_by(op.from, piece);
+    move_by(op.to, piece);
     return op;
 }
 
