@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Measures the shim: measures.py SOURCE BUILD
 
-Prints each function of seven parameters and more that is no entry point, and each file with its variables: those with static
-storage that aren't constant, threads' own and functions' own among them; and how many functions of each room the others call, by
-the objects' symbols and by what headers define inline. Exits with 1 if there is such a function, or if there are more variables than
-MOST_VARIABLES, more functions of a room that others call than MOST_CALLED, more lines than MOST_LINES, or more fields of a head (the
-record of a handle) than MOST_FIELDS, or more concepts on a launch's walk than MOST_CONCEPTS; these numbers may only become less. A
-head has one pointer for each other room, no more. A concept is a struct that the walk's files name and that isn't the record of an
-object of OpenCL's; docs/glossary.md has each in an entry of its own.
+Prints each function of seven parameters and more that is no entry point, and each file with its variables: those with static storage
+that aren't constant, threads' own and functions' own among them; and how many functions of each room the others call, by the objects'
+symbols and by what headers define inline. Exits with 1 if there is such a function, or if there are more variables than MOST_VARIABLES,
+more functions of a room that others call than MOST_CALLED, more lines than MOST_LINES, or more fields of a head (the record of a
+handle) than MOST_FIELDS, or more concepts on a launch's walk than MOST_CONCEPTS; these numbers may only become less. A head has one
+pointer for each other room, no more, and only that room looks into what it leads to. A concept is a struct that the walk's files name
+and that isn't the record of an object of OpenCL's; docs/glossary.md has each in an entry of its own.
 """
 import collections
 import json
@@ -26,6 +26,7 @@ MOST_LINES = 28000
 HEADS = 'shim/record/objects.h'
 MOST_FIELDS = {'gs_context': 24, 'gs_queue': 11, 'gs_mem': 19}
 WALK = ('shim/api/kernel.c', 'shim/launch')
+BYTES_ARE_OF = {'shim/memory', 'shim/transfer', 'shim/coherence'}  # gs_mem.bytes
 OPENCLS = {'gs_context', 'gs_queue', 'gs_program', 'gs_kernel', 'gs_arg', 'gs_mem', 'gs_events'}
 MOST_CONCEPTS = 20
 NOT_OURS = ('__libc_start_main',)  # its form is libc's
@@ -146,6 +147,23 @@ def rooms_of_structs(root, sources, patterns):
     return found
 
 
+def keepers(source, rooms, heads):
+    """-> {field of a head: rooms that may look into what it leads to}"""
+    found = {}
+    for head in heads:
+        for kind, field in fields(source, head):
+            struct = re.match(r'(?:const )?struct (\w+) \*', kind)
+            room = rooms.get(struct[1]) if struct else None
+            if room and room.startswith('shim/') and room != 'shim/record':
+                found[field] = BYTES_ARE_OF if field == 'bytes' else {room}
+    return found
+
+
+def opened(source, room, kept):
+    """-> the fields of heads through which a source of that room looks into what others keep."""
+    return sorted(field for field, keeping in kept.items() if room not in keeping and re.search(rf'->{field}\s*->', source))
+
+
 def wrong_heads(source, rooms, most):
     """-> what is wrong with the heads that a source of the room shim/record defines."""
     wrong = []
@@ -218,7 +236,13 @@ def main():
     print(', '.join(f'{len(names)} of {room}' for room, names in sorted(called.items())) + ' are called by other rooms')
     rooms = rooms_of_structs(root, [path for path in check.sources(root, patterns) if path.startswith('shim/')], patterns)
     with open(os.path.join(root, HEADS), encoding='utf-8') as text:
-        heads = wrong_heads(text.read(), rooms, MOST_FIELDS)
+        records = text.read()
+    heads = wrong_heads(records, rooms, MOST_FIELDS)
+    kept = keepers(records, rooms, MOST_FIELDS)
+    for path in check.sources(root, patterns):
+        with open(os.path.join(root, path), encoding='utf-8') as text:
+            found = opened(without_text(text.read()), check.room_of(path, patterns), kept) if path.startswith('shim/') else []
+        heads += [f'{path} looks into another room\'s struct by {field}' for field in found]
     for line in heads:
         print(line)
     wrong += len(heads)

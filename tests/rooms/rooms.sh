@@ -94,6 +94,10 @@ assert measures.fields(head + '};\n', 'gs_head') == [('struct gs_o', 'o'), ('uns
 assert measures.wrong_heads(head + '    struct gs_x *x;\n};\n', rooms, {'gs_head': 5}) == []
 for more in 'struct gs_x x', 'struct gs_x *x, *y', 'struct gs_x *x;\n    const struct gs_y *_Atomic y', 'int f;\n    int g':
     assert len(measures.wrong_heads(f'{head}    {more};\n}};\n', rooms, {'gs_head': 6 if 'gs' in more else 5})) == 1, more
+kept = measures.keepers(head + '    struct gs_x *x;\n    struct gs_y *bytes;\n};\n', rooms, ['gs_head'])
+assert kept == {'x': {'shim/high'}, 'bytes': measures.BYTES_ARE_OF}, kept
+assert measures.opened('f(h->x->y, h->x, &h->bytes->z)', 'shim/high', kept) == ['bytes']
+assert measures.opened('f(h->x->y, h->x, &h->bytes->z)', 'shim/memory', kept) == ['x']
 prototype = 'struct gs_a *f(const struct gs_c *c, struct _cl_mem *m, struct timespec t); /* struct gs_b */'
 assert measures.structs(prototype) == {'gs_a', 'gs_c'}
 assert measures.entries('of `struct gs_a`\n| word | of `struct gs_b` |\n| `struct c` | c |\n') == {'gs_b', 'c'}
