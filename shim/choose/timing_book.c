@@ -145,25 +145,17 @@ void gs_book_open(const struct gs_context *ctx)
     struct gs_learnt l = {0};
     if (gs_book.learnt_name[0])
         return;
-    gs_book.machine = first_guess(gs_group());
-    note_group(&gs_book.machine);
     /* What is learnt holds for these devices, this driver, and this way between devices. */
     gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, gs_book.links_name);
     snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%.*s", GS_HASH_HEX_BYTES - 1,
              gs_book.links_name + sizeof "links-" - 1);
+    gs_book.machine = read_learnt(&l) ? l.machine : first_guess(gs_group());
+    note_group(&gs_book.machine);
     struct gs_links links = gs_links_read(gs_book.links_name);
     /* A later probe would wait for this application's kernels: a CPU's server does one thing after the other. */
     if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
         measure_links(&links))
         gs_links_write(gs_book.links_name, &links);
-    use_links(&links, "kept");
-    if (!read_learnt(&l))
-        return;
-    gs_book.machine_learnt = l.machine.split_ns > 0;
-    if (gs_book.machine_learnt) {
-        gs_book.machine = l.machine;
-        note_group(&gs_book.machine);
-    }
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
         struct gs_size *size = gs_size_make(k->program, k->name, (unsigned)k->n, k->size);
@@ -171,11 +163,13 @@ void gs_book_open(const struct gs_context *ctx)
         if (!t)
             continue;
         gs_learnt_begin(k, &t->h);
+        gs_book.machine_learnt |= k->split_ns > 0;
         t->h.least_part = least_part(t->at);
         if (gs_book.machine.unlike) /* devices may have changed */
             gs_balance_begin_again(&t->h.balance);
         t->prepare_ns = (double)k->prepare_ns;
     }
+    use_links(&links, "kept");
     gs_learnt_free(&l);
 }
 
