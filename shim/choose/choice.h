@@ -305,7 +305,7 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
 /* Several launches, this kernel's and others, took all_ns together. */
 void gs_choice_learn_bound(struct gs_history *h, uint64_t all_ns, unsigned launches);
 
-/* A split took took_ns, and part p of it part_ns[p]. single_ns: one device's, as predicted; risk_ns: from gs_choose. */
+/* A split took took_ns, and part p of it part_ns[p]. single_ns: a plain run's launch; risk_ns: from gs_choose. */
 struct gs_split_times {
     uint64_t took_ns;
     const uint64_t *part_ns;

@@ -129,7 +129,6 @@ const char *gs_timing_choose(struct gs_timing *t, struct gs_context *ctx, const 
         gs_book.any_split = true;
     say_outlook(t, trial, now_ns);
     trial->turns_back = was_split && !split;
-    trial->single_ns = h->single_ns;
     trial->guessed = h->guessed || gs_choice_not_measured(h);
     trial->moves = h->balance.moves;
     trial->measured = split && gs_measured_has_room() && gs_choice_wants_split(h);

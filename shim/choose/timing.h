@@ -54,9 +54,9 @@ struct gs_trial {
     struct gs_forecast forecast;
     struct gs_move all; /* bytes that the parts need and write */
     double return_rate; /* of the bytes that earlier launches wrote away from home; < 0: unknown */
-    double risk_ns, single_ns;
+    double risk_ns;
     uint64_t begun_ns; /* begin of planning, by gs_thread_ns: on a busy machine planning costs the thread no more */
-    bool guessed;      /* single_ns is only an estimate */
+    bool guessed;      /* one device's time is only an estimate */
     bool forced;       /* multi mode: one device's time doesn't matter */
     unsigned moves;    /* the cut's number of moves when this split was planned */
     bool measured;     /* to be measured */

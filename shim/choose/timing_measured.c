@@ -119,7 +119,7 @@ static void learn_split(struct measurement *m)
     }
     const uint64_t took_ns = split_took(m, longest_ns);
     const double alone_ns = machine->unlike ? (double)part_ns[0] / m->cut[0] : (double)sum_ns;
-    const struct gs_split_times times = {took_ns, part_ns, m->trial.guessed ? alone_ns : m->trial.single_ns,
+    const struct gs_split_times times = {took_ns, part_ns, m->trial.guessed ? alone_ns : gs_choice_single_ns(h),
                                          m->trial.risk_ns};
     const bool stale = m->trial.moves != h->balance.moves; /* the cut has moved since */
     gs_book.machine_learnt = true;

@@ -15,6 +15,7 @@ struct world {
     double noise;      /* of times, upwards */
     uint64_t bytes;    /* of the buffer */
     double shared;     /* gs_forecast.shared */
+    double prepare_ns; /* to be paid before the first plan */
     bool away;
 };
 
@@ -70,7 +71,7 @@ static inline double run_split(struct world *w, struct kernel *k, const struct g
     k->splits++;
     if (gs_choice_wants_split(&k->h))
         gs_choice_learn_split(&k->h, &w->believed, &w->budget, o,
-                              &(struct gs_split_times){(uint64_t)took, parts, k->h.single_ns, risk_ns});
+                              &(struct gs_split_times){(uint64_t)took, parts, gs_choice_single_ns(&k->h), risk_ns});
     w->away = true;
     return took;
 }
@@ -88,8 +89,9 @@ static inline bool launch(struct world *w, struct kernel *k)
     else
         o.leave = (struct gs_move){half, 1, 1};
     o.scatter = (struct gs_move){scatter, scatter ? 1 : 0, scatter ? 1 : 0};
-    if (!k->never && (w->away || gs_choice_may_plan(&k->h, &w->believed, 2, 0))) {
-        w->now += k->plan_ns;
+    if (!k->never && (w->away || gs_choice_may_plan(&k->h, &w->believed, 2, w->prepare_ns))) {
+        w->now += k->plan_ns + w->prepare_ns;
+        w->prepare_ns = 0;
         split = gs_choose(&k->h, &w->believed, &o, &w->budget, (uint64_t)w->now, &risk_ns);
     }
     w->now += split ? run_split(w, k, &o, risk_ns) : run_single(w, k, o.gather);
