@@ -133,7 +133,7 @@ static double hoped_of(const struct gs_history *h, const struct gs_machine *m, d
 static double gain_to_come(const struct gs_history *h, const struct gs_machine *m, unsigned n)
 {
     const double single = gs_choice_single_ns(h), gain = single - hoped_of(h, m, single, n) + gs_reads_of(h, m).gain;
-    if (!gs_choice_split_known(h) || !h->scatter_again.known)
+    if (!gs_choice_split_known(h) || !h->scatter_again.known || is_due_again(h))
         return gain;
     const struct gs_move again = h->scatter_again.move;
     return gain - gs_min(gs_move_ns(m, GS_LINK_HOST, again),
@@ -379,7 +379,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     const bool better = is_below(w.split, w.single, w.reads, going ? worth_staying : worth_leaving);
     const bool retry = !better && is_due_again(h) && left >= w.risk;
     const bool trying =
-        is_trying(h, w.single) && w.split < gs_hopeless * w.single && (!h->warming || left >= w.split - w.single);
+        is_trying(h, w.single) && w.split < gs_hopeless * w.single && (!h->warming || gs_max(0, left) + w.gain >= 0);
     const double needed = w.gain > w.risk / 2 ? w.risk / 4 : w.risk; /* a try that gains at once is less of a bet */
     const bool earned = trying || w.risk <= 0 || left >= needed || is_hopeful(h, o, &w);
     const bool gains = earned && is_below(w.split, w.single, w.reads, worth_leaving);
@@ -396,6 +396,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
     if (retry) {
         postpone_retry(h);
         h->tried = 0;
+        h->split = (struct gs_measured){0};
     }
     h->tried += h->tried < GS_CHOICE_MOST_TRIES;
     h->reason = NULL;

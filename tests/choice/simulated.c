@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shim/choose/learnt.h"
 #include "tests/suite.h"
 #include "tests/choice/simulation.h"
 
@@ -121,32 +122,117 @@ static void launch_both(struct world *w, struct kernel k[2])
         gs_stretch_learn(&k[i].h.together, w->now - begun, one, split, first);
 }
 
-/* PolyBench's jacobi2d in its second process on two H200s: what is brought once is too much for each kernel by itself,
- * though together they gain; by windows, too, where the first splits take longer than one device. */
+static const double start_ns = 9e8; /* an application's start */
+
+/* PolyBench's jacobi2d on two H200s as a second process finds it: what one device takes is known. */
+static void begin_jacobi2d(struct world *w, struct kernel k[2], const double warm_ns[2])
+{
+    begin(w, 268 << 20);
+    w->now = start_ns;
+    w->shared = 0.5;
+    w->real.split_ns = 6e4;
+    w->real.link[0].piece_ns = 1e4;
+    k[0] = kernel_of(252e3, 126e3, 98304);
+    k[1] = kernel_of(226e3, 113e3, 0);
+    for (int i = 0; i < 2; i++) {
+        k[i].warm_ns = warm_ns[i];
+        k[i].h.expected = 1000;
+        k[i].ample = true;
+        k[i].plan_ns = 5e3;
+        gs_choice_learn_single(&k[i].h, (uint64_t)k[i].single_ns);
+    }
+}
+
+static void runs_in_parts(struct world *w, struct kernel k[2])
+{
+    for (int i = 0; i < 1000; i++)
+        launch_both(w, k);
+    if (k[0].splits <= 950 || k[1].splits <= 950 || w->now - start_ns > 0.9 * w->plain)
+        fail_msg("%u and %u splits, %.3f times the plain run", k[0].splits, k[1].splits,
+                 (w->now - start_ns) / w->plain);
+}
+
+/* What is brought once is too much for each kernel by itself, though together they gain; and the first splits take
+ * longer than one device, by the host's memory and by windows, with what pinned memory takes as well as without. */
 static void kernels_in_turn_pay_together(void **state)
 {
-    for (int windows = 0; windows < 2; windows++) {
+    static const double warm_ns[][2] = {{0, 0}, {36e4, 4e4}, {36e4, 4e4}, {4e5, 4e5}};
+    for (unsigned i = 0; i < 4; i++) {
         struct world w;
-        struct kernel k[2] = {kernel_of(252e3, 126e3, 98304), kernel_of(226e3, 113e3, 0)};
-        begin(&w, 268 << 20);
-        if (windows)
+        struct kernel k[2];
+        begin_jacobi2d(&w, k, warm_ns[i]);
+        if (i == 3)
             w.believed.link[0] = w.real.link[0] = w.believed.link[1];
-        w.now = 9e8; /* the application's start */
-        w.shared = 0.5;
-        w.real.split_ns = 6e4;
-        w.real.link[0].piece_ns = 1e4;
-        for (int i = 0; i < 2; i++) {
-            k[i].warm_ns = windows ? 4e5 : 0;
-            k[i].h.expected = 1000;
-            k[i].ample = true;
-            k[i].plan_ns = 5e3;
-            gs_choice_learn_single(&k[i].h, (uint64_t)k[i].single_ns);
-        }
-        for (int i = 0; i < 1000; i++)
-            launch_both(&w, k);
-        assert_true(k[0].splits > 950 && k[1].splits > 950);
-        assert_true(w.now - 9e8 < 0.9 * w.plain);
+        if (i == 2)
+            w.budget.lost_ns = 45e5;
+        runs_in_parts(&w, k);
     }
+}
+
+/* From a process to the next, which has prepared nothing. */
+static void next_process(struct world *w, struct kernel *k, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct gs_learnt_kernel kept = {.n = 2};
+        gs_learnt_keep(&kept, &k[i].h);
+        gs_learnt_begin(&kept, &k[i].h);
+        k[i].splits = 0;
+        k[i].last = false;
+    }
+    w->budget = (struct gs_budget){0};
+    w->now = start_ns;
+    w->plain = 0;
+    w->away = false;
+    w->prepare_ns = 135e3;
+}
+
+/* A process had to leave off after three splits of each kernel (3338, 572, 347 us; 386, 203, 181), when what was earned
+ * was spent. A later one tries again. */
+static void what_three_splits_took_is_asked_again(void **state)
+{
+    struct world w;
+    struct kernel k[2];
+    begin_jacobi2d(&w, k, (double[]){36e4, 4e4});
+    for (int i = 0; i < 2; i++) {
+        k[i].h.launches = 1000;
+        k[i].h.return_rate = 0;
+        k[i].h.failures = 1;
+        for (int n = 0; n < 2; n++)
+            gs_measured_add(&k[i].h.split, i ? 181000 : 260000);
+    }
+    k[0].h.scatter_again = (struct gs_again){true, {65520, 2, 2}};
+    k[1].h.scatter_again = (struct gs_again){true, {67076100, 1, 1}}; /* as the other was left */
+    next_process(&w, k, 2);
+    runs_in_parts(&w, k);
+}
+
+/* Splits that lose by however much, process after process: each loses little, and in the end nothing is tried. */
+static void what_loses_is_tried_a_few_times(void **state)
+{
+    enum { ROUNDS = 200, PROCESSES = 8 };
+    unsigned beyond = 0, late = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct world w;
+        struct kernel k[2];
+        begin_jacobi2d(&w, k, (double[]){random_part() * 4e5, random_part() * 4e5});
+        w.noise = 0.05;
+        w.bytes = (uint64_t)(random_part() * 268e6);
+        for (int i = 0; i < 2; i++)
+            k[i].part_ns = k[i].single_ns * (0.75 + 2 * random_part());
+        for (int process = 1; process <= PROCESSES; process++) {
+            for (int i = 0; i < 1000; i++)
+                launch_both(&w, k);
+            const double times = (w.now - start_ns) / w.plain / (1 + w.noise / 2);
+            if (times > 1.06)
+                fail_msg("round %d, process %d: %.3f times the plain run, %u and %u splits", round, process, times,
+                         k[0].splits, k[1].splits);
+            beyond += times > 1.03;
+            late += process > 5 ? k[0].splits + k[1].splits : 0;
+            next_process(&w, k, 2);
+        }
+    }
+    if (beyond > ROUNDS * PROCESSES / 5 || late > 2 * ROUNDS)
+        fail_msg("%u of %d processes lose more than 3 %%, %u splits after the fifth", beyond, ROUNDS * PROCESSES, late);
 }
 
 /* The worst that tries of two kernels in turn can do: see trying_costs_little(). */
@@ -309,6 +395,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(plans_in_vain_cost_little),
         cmocka_unit_test(alternating_kernels_settle),
         cmocka_unit_test(kernels_in_turn_pay_together),
+        cmocka_unit_test(what_three_splits_took_is_asked_again),
+        cmocka_unit_test(what_loses_is_tried_a_few_times),
         cmocka_unit_test(trying_together_costs_little),
         cmocka_unit_test(a_short_kernel_goes_where_the_data_is),
         cmocka_unit_test(data_that_always_comes_home_keeps_a_kernel_there),
