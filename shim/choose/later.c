@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/report/report.h"
+#include "shim/transfer/transfer.h"
 
 enum { UNSEEN, OPEN, WRITTEN, DONE }; /* gs_program.later */
 
@@ -107,11 +108,15 @@ void gs_later_compile(struct gs_program *p)
     gs_book_open(p->o.ctx);
     pthread_mutex_unlock(&gs_book.lock);
     find_id(p, id);
+    const bool again = gs_later_read(id).took_ns;
     if (!gs_scheduled() && gs_later_get(id, &job)) /* no job: it is for other devices */
         gs_prepare_by_thread(p, UINT64_MAX);
     if (job.text && gs_prepared(p) && !p->refusal)
         gs_later_mark(id, (struct gs_later_mark){GS_LATER_TRIES, atomic_load(&p->prepare_ns)});
     free(job.text);
+    GS_LOCKED(&p->o.ctx->lock);
+    if (again && gs_peer_usable(p->o.ctx)) /* windows are probed, too, before an application waits for that */
+        gs_peer_ready(p->o.ctx);
 }
 
 void gs_later_end(void)

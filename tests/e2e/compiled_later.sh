@@ -213,6 +213,18 @@ until_compiled 1
 not_again "what is compiled"
 ! grep -qE "churn +20 +0 " stats.txt || fail "not split in the second process: $(cat stats.txt)"
 
+# What carries bytes between the GPUs is found out then, too, once: beside an application that takes half of its run.
+rm -rf cache install asked
+mkdir -p install/bin install/lib
+cp "$GS_BUILD/bin/gpusparc" install/bin/
+cp -r "$GS_BUILD/lib/gpusparc" install/lib/
+printf '#!/bin/sh\necho asked >>%s/asked\necho ok\n' "$PWD" >install/lib/gpusparc/gpusparc-link-probe
+LAZY=gpu OPENCL_LAYERS=$programs/lazy.so POCL_DEVICES="pthread pthread" LD_LIBRARY_PATH=$programs/cuda:${LD_LIBRARY_PATH:-} \
+  GPUSPARC_DEBUG=1 app install/bin/gpusparc run --devices gpu 2>debug.txt >/dev/null || fail "over GPUs with windows: $(cat debug.txt)"
+until_compiled 1
+[ "$(cat asked)" = asked ] || fail "the link is probed $(wc -l <asked) times, not once"
+! grep "the link between" debug.txt || fail "the application has the link probed"
+
 # CPU devices have no part in it.
 OPENCL_LAYERS=
 rm -rf cache
