@@ -22,10 +22,10 @@ endfunction()
 # and a private folder as its working directory, and finds `gpusparc` on its PATH. No daemon answers it but one that it
 # begins itself: by a machine's own, launches go otherwise than the tests expect. The time limit is for hangs; the
 # script knows it as GS_LIMIT. On a fresh machine PoCL's own cache is empty, and the first run of each kernel compiles
-# it. That is most of what the tests cost, so they share a cache; where GS_ONE_FORM is set, PoCL compiles a kernel once
-# for all work-group sizes and offsets, not for each as it does by itself.
-# PoCL has those built-in functions only that tests/pocl/builtins names, but where GS_AS_IS is set. Its kernels are linked
-# by tests/pocl/ld. python3 is the one that CMake has found: one of pyenv's shims takes most of a second to begin.
+# it. That is most of what the tests cost, so they share a cache, and PoCL compiles a kernel once for all work-group sizes
+# and offsets, not for each as it does by itself; it has those built-in functions only that tests/pocl/builtins names.
+# Where GS_AS_IS is set it is as it is. Its kernels are linked by tests/pocl/ld. python3 is the one that CMake has found:
+# one of pyenv's shims takes most of a second to begin.
 # SERIAL: no other test runs beside it, as it counts what the shim does while commands take microseconds.
 function(gs_script_test)
   cmake_parse_arguments(T "SERIAL" "NAME;SCRIPT" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
@@ -36,13 +36,9 @@ function(gs_script_test)
   set(python ${CMAKE_BINARY_DIR}/tests/python)
   file(MAKE_DIRECTORY ${python})
   file(CREATE_LINK ${Python3_EXECUTABLE} ${python}/python3 SYMBOLIC)
-  set(specialized 1)
-  if(GS_ONE_FORM)
-    set(specialized 0)
-  endif()
-  set(vendors OCL_ICD_VENDORS=${CMAKE_BINARY_DIR}/tests/pocl/vendors)
+  set(lean POCL_WORK_GROUP_SPECIALIZATION=0 OCL_ICD_VENDORS=${CMAKE_BINARY_DIR}/tests/pocl/vendors)
   if(GS_AS_IS)
-    set(vendors)
+    set(lean)
   endif()
   set(shell bash)
   if(T_SCRIPT MATCHES "[.]bats$")
@@ -51,7 +47,7 @@ function(gs_script_test)
   add_test(NAME ${T_NAME} COMMAND ${shell} ${CMAKE_CURRENT_SOURCE_DIR}/${T_SCRIPT} ${T_ARGS} WORKING_DIRECTORY ${dir})
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${GS_LIMIT} SKIP_RETURN_CODE 77 LABELS "${room};${T_LABELS}")
   set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT
-    "GS_LIMIT=${GS_LIMIT};GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:${python}:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;POCL_WORK_GROUP_SPECIALIZATION=${specialized};COMPILER_PATH=${CMAKE_SOURCE_DIR}/tests/pocl;${vendors};${T_ENVIRONMENT}")
+    "GS_LIMIT=${GS_LIMIT};GS_BUILD=${CMAKE_BINARY_DIR};GS_SOURCE=${CMAKE_SOURCE_DIR};PATH=${CMAKE_BINARY_DIR}/bin:${python}:$ENV{PATH};GPUSPARC_SOCKET=${dir}/none;POCL_CACHE_DIR=${caches}/pocl-cache;XDG_CACHE_HOME=${caches}/cache;COMPILER_PATH=${CMAKE_SOURCE_DIR}/tests/pocl;${lean};${T_ENVIRONMENT}")
   if(T_SERIAL)
     set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
   endif()
