@@ -30,22 +30,22 @@ for c in $commands; do
   grep -q "gpusparc $c" "$GS_SOURCE/README.md" || complain "the README doesn't name gpusparc $c"
   text=$(sed 's/\\-/-/g' "$page")
   for o in $(gpusparc "$c" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]*' | sort -u); do
-    grep -qF -- "$o" <<<"$text" || complain "gpusparc-$c(1) lacks $o"
+    [[ $text == *"$o"* ]] || complain "gpusparc-$c(1) lacks $o"
   done
   help=$(gpusparc "$c" --help)
   for o in $(sed '/^\.SH EXAMPLES/,/^\.SH SEE/d' <<<"$text" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]*' | sort -u); do
-    grep -qF -- "$o" <<<"$help" || complain "gpusparc $c --help lacks $o of its page"
+    [[ $help == *"$o"* ]] || complain "gpusparc $c --help lacks $o of its page"
   done
   grep -qE "gpusparc\\\\-$c \(1\)" <(sed -n '/^\.SH SEE/,$p' "$pages/gpusparc.1") || complain "gpusparc(1) doesn't lead to $c"
   said=$(complete gpusparc "$c" --)
   for o in $(gpusparc "$c" --help | grep -oE -- '^  --[a-z-]+' | tr -d ' '); do
-    grep -qxF -- "$o" <<<"$said" || complain "gpusparc $c $o isn't completed"
+    [[ $'\n'$said$'\n' == *$'\n'"$o"$'\n'* ]] || complain "gpusparc $c $o isn't completed"
   done
   # Each that completion knows is one of the program's: what is refused is the next one, or its value.
   while read -r o value; do
     [ "$c" != probe ] || break # which option goes with which of its kinds, tests/probes/cli.sh knows
     said=$(timeout 10 gpusparc "$c" "$o" ${value:+no-value} --no-such-option 2>&1 </dev/null) || true
-    grep -qE -- "no-such-option|no-value" <<<"$said" || complain "gpusparc $c doesn't know its $o: $said"
+    [[ $said == *no-such-option* || $said == *no-value* ]] || complain "gpusparc $c doesn't know its $o: $said"
   done < <(gpusparc --complete "$c" -- | grep -v -- --help | cut -f 1,2)
   arguments=("$c")
   [ "$c" != probe ] || arguments=(probe order)
@@ -56,11 +56,9 @@ for c in $commands; do
 done
 # No name is broken at the end of a line, however wide the terminal is.
 if command -v nroff >/dev/null; then
-  for f in "$pages"/*; do
-    for width in 60 72 80 100; do
-      broken=$(nroff -man -rLL=${width}n "$f" 2>/dev/null | sed 's/\x1b\[[0-9;]*m//g; s/.\x08//g' | grep -E '[a-z](-|‐|−)$') || continue
-      complain "$(basename "$f"), $width columns: $broken"
-    done
+  for width in 60 72 80 100; do
+    broken=$(nroff -man -rLL=${width}n "$pages"/* 2>/dev/null | sed 's/\x1b\[[0-9;]*m//g; s/.\x08//g' | grep -E '[a-z](-|‐|−)$') || continue
+    complain "$width columns: $broken"
   done
 else
   echo "left out, ends of lines: nroff isn't installed"
