@@ -168,12 +168,12 @@ expect '2 s are over; .*--resume' err
 [ "$(wc -l <late/runs.csv)" -lt 8 ] || fail "--stop-after 2: $(cat late/runs.csv)"
 
 # Side by side: the modes of a run take turns, long ones, and never run at the same time.
-fake ticking 'total=1.0; [[ $args =~ --times ]] && for ((k = 0; k < 100000; k++)); do echo $$ >>ticks; done'
+fake ticking 'total=1.0; [[ $args =~ --times ]] && for ((k = 0; k < 40000; k++)); do echo $$ >>ticks; done'
 bench --output side --side-by-side --runs 2 --no-single ticking || fail "--side-by-side"
 expect '^ticking .* multi2 .* 1\.000 +1\.00 ' out
 [ "$(wc -l <side/runs.csv)" -eq 5 ] || fail "--side-by-side: not four runs: $(cat side/runs.csv)"
 read -r all changes < <(awk '$1 != last { n++; last = $1 } END { print NR, n }' ticks)
-[ "$all" -eq 500000 ] || fail "--side-by-side: $all ticks of four runs and of the one that sets the turns' length"
+[ "$all" -eq 200000 ] || fail "--side-by-side: $all ticks of four runs and of the one that sets the turns' length"
 { [ "$changes" -ge 9 ] && [ "$changes" -le $((all / 200)) ]; } || fail "--side-by-side: $all ticks in $changes turns"
 fake ending '[[ $args =~ --times ]] && [ "$GPUSPARC_MODE" = multi ] && exit 3'
 bench --output ends --side-by-side --runs 1 --no-single ending && fail "--side-by-side: one fails"
