@@ -28,27 +28,24 @@ sys.exit(items != 0 or min(launches[first - 1:]) < 0.95 * ideal)
 END2
 }
 for slower in 0.5 5 1/3; do
-  for mode in multi auto; do
-    rm -rf cache
-    # shellcheck disable=SC2046 # in auto mode the parts are compiled beside the first launches, for as long as that takes
-    unequal $slower $mode $([ $mode = multi ] && echo 30 4 || echo 80 60)
-    # shellcheck disable=SC2046 # there they come from a cache, but nobody waits longer for them than that gains
-    unequal $slower $mode $([ $mode = multi ] && echo 8 1 || echo 20 12)
-  done
+  rm -rf cache
+  unequal $slower multi 12 4
+  unequal $slower multi 8 1
 done
+# In auto mode the parts are compiled beside the first launches, for as long as that takes. In the next process they come
+# from a cache, but nobody waits longer for them than that gains.
+rm -rf cache
+unequal 5 auto 80 60
+unequal 5 auto 20 12
 # One that has bad luck in one launch, or comes to be slower for good, has its share again soon, ...
 rm -rf cache
 unequal 20x1,1 multi 10 4
 rm -rf cache
 unequal 1x1,10x1,1 multi 10 3
 unequal 1 multi 4 1
-for mode in multi auto; do
-  rm -rf cache
-  # shellcheck disable=SC2046
-  unequal 1x20,4 $mode $([ $mode = multi ] && echo 60 50 || echo 120 110)
-  # shellcheck disable=SC2046
-  unequal 4 $mode $([ $mode = multi ] && echo 8 1 || echo 20 12)
-done
+rm -rf cache
+unequal 1x20,4 multi 60 50
+unequal 4 multi 8 1
 # ... and also one that was of no use in the process before. The launches are long, so that a stall of the machine amid
 # the one try isn't most of it.
 rm -rf cache
@@ -62,11 +59,8 @@ rm -rf cache
 rounds=3400000 items=65536 item_ns=0.00012 FAKE_ROUNDS=2 unequal 1 multi 30 4
 # Fewer work-groups than compute units take as long as one for each: 300 of them take three turns on a device of 100
 # units, and two of such devices two.
-for mode in multi auto; do
-  rm -rf cache
-  # shellcheck disable=SC2046
-  ideal=1.5 items=19200 item_ns=1500 FAKE_WAVE=6400 unequal 1 $mode $([ $mode = multi ] && echo 80 70 || echo 200 190)
-done
+rm -rf cache
+ideal=1.5 items=19200 item_ns=1500 FAKE_WAVE=6400 unequal 1 multi 80 70
 # Of several hosts, each of which compiles by itself, a program that was split before is made ready as it is built, though
 # nothing is launched yet.
 rm -rf cache
@@ -86,18 +80,17 @@ grep -q 'was translated' out.txt || fail "nothing was made ready: $(cat out.txt)
 unset GPUSPARC_REMOTE
 # And the bytes are the plain run's, of random kernels and host programs, on places with memories of their own.
 export OPENCL_LAYERS=$programs/as_gpu.so AS_GPU=unlike
-for seed in 771; do
-  rm -rf kernels cache
-  python3 "$GS_SOURCE/tests/access/generate.py" $((seed * 4)) 2 kernels
-  python3 "$GS_SOURCE/tests/access/oracle/free.py" $((seed * 200)) 3 kernels "$GS_BUILD"
-  export POCL_DEVICES="pthread pthread pthread"
-  timeout -s KILL 100 "$programs/random_host_programs" $seed 150 kernels/*.cl >alone.txt 2>alone.err || fail "seed $seed fails without gpusparc"
-  for options in "plain multi" "pinned multi" "plain auto"; do
-    read -r way mode <<<"$options"
-    GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --devices 0,1,2 --mode "$mode" --stats=bytes.json "$programs/random_host_programs" $seed 150 kernels/*.cl \
-      >split.txt 2>split.err || { tail -n 3 split.err; fail "seed $seed, $options"; }
-    cmp alone.txt split.txt || { diff alone.txt split.txt | head -4; fail "seed $seed, $options: it differs"; }
-    stats bytes.json right
-  done
+rm -rf kernels cache
+python3 "$GS_SOURCE/tests/access/generate.py" 3084 2 kernels
+python3 "$GS_SOURCE/tests/access/oracle/free.py" 154200 3 kernels "$GS_BUILD"
+export POCL_DEVICES="pthread pthread pthread"
+random=("$programs/random_host_programs" 771 150 kernels/*.cl)
+timeout -s KILL 100 "${random[@]}" >alone.txt 2>alone.err || fail "random host programs without gpusparc"
+for options in "plain multi" "pinned multi" "plain auto"; do
+  read -r way mode <<<"$options"
+  GPUSPARC_TRANSFER=$way timeout -s KILL 200 gpusparc run --devices 0,1,2 --mode "$mode" --stats=bytes.json "${random[@]}" >split.txt 2>split.err ||
+    { tail -n 3 split.err; fail "random host programs, $options"; }
+  cmp alone.txt split.txt || { diff alone.txt split.txt | head -4; fail "random host programs, $options: it differs"; }
+  stats bytes.json right
 done
 echo passed
