@@ -94,6 +94,8 @@ while IFS=$'\t' read -r where command; do
   *"gpusparc daemon"* | *"gpusparc top"*) # one runs already; top wants a terminal
     command="gpusparc $(grep -oE 'daemon|top' <<<"$command" | head -1) --help" ;;
   *"gpusparc devices --check"*) command+=" --devices cpu:2" ;; # of one GPU nothing can be split
+  *"gpusparc probe latency"*) command+=" --force --memory 8" ;;
+  *"gpusparc probe handover"*) command=${command/handover/handover --runs 200} ;;
   *"gpusparc probe"*) command=$(sed 's/gpusparc probe [a-z]*/& --force/' <<<"$command") ;;
   *"gpusparc try ./app") command="gpusparc try --time 20s ./app" ;; # longer than some runs take on a busy machine
   *"gpusparc profile --task "*" -- "*) command=${command/ -- / --runs 1 -- } ;; # the last of two counts
