@@ -8,6 +8,14 @@ left() {
   echo $((s > 1 ? s : 1))
 }
 stats() { "$programs/stats" "$@" || fail "stats: $*"; }
+# plain FILE COMMAND...: what it prints without gpusparc. The same command is run once in a test.
+rm -f kept.*
+plain() {
+  local kept
+  kept=kept.$(tr ' /' '--' <<<"${*:2}")
+  [ -e "$kept" ] || OPENCL_LAYERS='' timeout "$(left)" "${@:2}" >"$kept" || { rm "$kept"; fail "without gpusparc: ${*:2}"; }
+  cp "$kept" "$1"
+}
 noise() { python3 -c 'import random, sys; sys.stdout.buffer.write(random.Random(1).randbytes(int(sys.argv[1])))' "$1"; } # BYTES, the same each time
 # Kernels that PoCL has compiled once, and translations, are shared by all tests; a test that needs its own says so.
 export POCL_CACHE_DIR=$GS_BUILD/tests/run/pocl-cache XDG_CACHE_HOME=$GS_BUILD/tests/run/cache

@@ -12,13 +12,7 @@ most=$1
 shift
 bad=0 cases=0 right=0 seen=0
 
-# alone PROGRAM ARGUMENTS...: alone.txt is what it prints without gpusparc; it isn't run again for that.
-alone() {
-  local kept
-  kept=alone.$(tr ' /' '--' <<<"$*")
-  [ -e "$kept" ] || "$programs/$1" "${@:2}" >"$kept" || fail "$* without gpusparc"
-  cp "$kept" alone.txt
-}
+alone() { plain alone.txt "$programs/$1" "${@:2}"; } # PROGRAM ARGUMENTS...
 
 # The output with the driver's error where the program prints one, or the program's own words that a call failed.
 says_so() { # CODE STATUS
@@ -282,7 +276,6 @@ sweep_all() { # KIND
   [ "$1" != once ] || GPUSPARC_TRANSFER=pinned sweep once -6 3 sparse 1100003 900
 }
 
-rm -f alone.*
 RANDOM=${SEED:-7}
 echo "seed ${SEED:-7}"
 export OPENCL_LAYERS=$programs/faults.so

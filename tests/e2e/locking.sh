@@ -12,7 +12,7 @@ program() { # OPTIONS -- PROGRAM ARGUMENTS
   local options=()
   while [ "$1" != -- ]; do options+=("$1"); shift; done
   shift
-  "$programs/$1" "${@:2}" >plain.txt || fail "$* without gpusparc"
+  plain plain.txt "$programs/$1" "${@:2}"
   timeout "$(left)" gpusparc run --devices cpu:2 "${options[@]}" "$programs/$1" "${@:2}" >out.txt 2>err.txt ||
     { cat out.txt err.txt; fail "$* under ${options[*]}"; }
   cmp plain.txt out.txt || fail "$* under ${options[*]}: another result"

@@ -12,13 +12,6 @@ pooled() {
   rm -f stats.json
   OPENCL_LAYERS=$layer timeout 200 gpusparc run --memory "${memory:-pooled}" --stats=stats.json "$@" >"$out" 2>pooled.err
 }
-plain() { # OUTPUT COMMAND...: a command is run once
-  local kept
-  kept=plain.$(tr ' /' '--' <<<"${*:2}")
-  [ -e "$kept" ] || OPENCL_LAYERS='' timeout 200 "${@:2}" >"$kept" || fail "without gpusparc: ${*:2}"
-  cp "$kept" "$1"
-}
-rm -f plain.*
 same() { cmp plain.txt pooled.txt || { diff plain.txt pooled.txt | cut -c1-160 | head; cat pooled.err; fail "$*"; }; }
 # alike WHAT COMMAND...: it prints what the last plain run did.
 alike() {
