@@ -28,7 +28,6 @@ under() { # NAME DEVICES OPTIONS...
 asked=("$@")
 GPUSPARC_TRANSFER=plain under plain 3 --devices cpu:3 --mode multi
 under two 2 --devices cpu:2 --mode multi
-under three 3 --devices cpu:3 --mode multi
 GPUSPARC_TRANSFER=pinned under pinned 2 --devices cpu:2 --mode multi
 under parts 2 --devices cpu:2 --mode multi --verify
 under single 1 --mode single
