@@ -58,7 +58,13 @@ turns() {
   done
   for w in $ways; do
     [ ! -e "$work/way.$w.bytes" ] || cmp -s "$work/way.$w.bytes" "$work/way.${ways%% *}.bytes" || wrong "$w: $*: other bytes"
-    sed -n "s/.*\"${key:-total_ms}\": \([0-9.]*\).*/\1/p; s/^\([0-9]*\) [0-9]*$/\1/p" "$work/way.$w" 2>/dev/null | middle
+  done
+  said "${key:-total_ms}" "$ways"
+}
+said() { # KEY "WAY...": the medians of what the last turns have said of it
+  local w
+  for w in $2; do
+    sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p; s/^\([0-9]*\) [0-9]*$/\1/p" "$work/way.$w" 2>/dev/null | middle
   done | paste -sd' '
 }
 # arguments SAMPLE: small ones, or those of Table V on two H200, of which a plain iteration takes some 50 ms.
@@ -151,7 +157,7 @@ part_table_v() {
 
 part_pooled() {
   local kind plain auto pooled gb n ms steps room
-  for kind in stencil vectors vectoradd matmul; do
+  for kind in $(size "stencil vectors vectoradd matmul/stencil matmul"); do
     set -- "$measuring/bench_large" $kind "$(size 16384/8)" 20
     # shellcheck disable=SC2046
     [ -x "$samples/$kind" ] && set -- "$samples/$kind" $(arguments $kind) --no-check --times --iterations 5
@@ -160,7 +166,7 @@ part_pooled() {
   done
   gpusparc devices --measure --json >"$work/devices" 2>"$work/err" || wrong "devices --measure" "$work/err"
   room=$(size 8192/16)
-  for kind in stencil vectors; do
+  for kind in $(size "stencil vectors/stencil"); do
     [ -z "$small" ] || card=$room
     plain=$(key=gb_per_s turns 1 plain "$measuring/bench_large" $kind $((card * 45 / 100)) 20)
     for n in 2 4; do
@@ -268,7 +274,7 @@ part_contexts() {
     # shellcheck disable=SC2086
     set -- "$measuring/bench_contexts" $what $(size '1000 20000/25 20')
     read -r plain ours < <(turns "$times" "plain one" "$@")
-    read -r cpu more < <(key=cpu_ms turns "$times" "plain one" "$@")
+    read -r cpu more < <(said cpu_ms "plain one")
     row "${what% *} threads in ${what#* } contexts" "time $(more "$ours" "$plain") % ($plain ms), processors' $(more "$more" "$cpu") % ($cpu ms)"
   done
 }
