@@ -5,7 +5,7 @@
  * is an argument. */
 #include "released_samplers.h"
 
-enum { LAUNCHES = 3, OTHERS = 40, ROUNDS = 4000 };
+enum { LAUNCHES = 3, OTHERS = 40, ROUNDS = 1000 };
 
 static const char slow_source[] =
     "__kernel void slow(__global uint *v, uint rounds)\n"
