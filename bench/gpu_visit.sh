@@ -140,6 +140,7 @@ part_daemon() {
     row "an urgent job's wait beside $launches x $groups groups" "$(of .0 "$wait" 1000 "(a - $own) / b") us, p99 $(of .0 "$most" 1000 "(a - $own) / b") (alone $(of .0 "$own" 1000))" "two chunks, a hand-over"
     kill $low
     wait $low 2>/dev/null
+    [ -z "$small" ] || break
   done
 }
 
@@ -211,7 +212,8 @@ leave() {
   rm -rf "$dir"
 }
 part_exits() {
-  local how way ways="busy busy_exit busy__exit busy_thread busy+"
+  local how way ways
+  ways=$(size "busy busy_exit busy__exit busy_thread busy+/busy busy+")
   depth=$(size 40000000/1000)
   export depth && export -f leave
   for _ in $(seq "$runs"); do for how in $ways; do printf '%s\n' "plain $how" "auto $how"; done; done |
