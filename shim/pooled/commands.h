@@ -44,7 +44,6 @@ struct gs_pool_command {
     bool of_none;                  /* the map has failed meanwhile; the list's lock */
     struct gs_pool_launch *launch; /* owned */
     bool by_units;                 /* there is a daemon */
-    bool by_ring;                  /* the context's ring has been entered for this command */
     bool behind_failed;            /* an earlier command of the queue was not carried out */
     bool done;
     cl_int err;

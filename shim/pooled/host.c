@@ -56,18 +56,19 @@ static uint64_t most_pinned(void)
 }
 
 /* Makes the pages before the driver pins them, since the driver would take longer, with its lock held. */
-void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at)
+bool gs_pool_host_pin(struct gs_pool_host *h, uint64_t at)
 {
     const size_t i = at / GS_POOL_PIECE, bytes = h->pieces ? piece_bytes(h, i) : 0;
     char *begin = h->base + i * GS_POOL_PIECE;
     cl_int err;
     if (!h->pieces || h->pieces[i] || *h->pinned + bytes > most_pinned())
-        return;
+        return h->pieces && h->pieces[i];
     gs_populate_make(begin, bytes);
     h->pieces[i] =
         gs_real()->clCreateBuffer(h->ctx->o.handle, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, begin, &err);
     if (h->pieces[i])
         *h->pinned += bytes;
+    return h->pieces[i];
 }
 
 static void give_pages_back(const struct gs_pool_host *h, struct gs_range bytes)

@@ -3,11 +3,11 @@
 #include "shim/pooled/store.h"
 
 /* Many extents are few bytes each: the driver takes them at once, the ring as a piece each. */
-cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring)
+cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s)
 {
     enum { MOST_STRETCHES = 64 };
     cl_int err = CL_SUCCESS;
-    if (by_ring && s->n && s->n <= MOST_STRETCHES)
+    if (ctx->pool->by_ring && s->n && s->n <= MOST_STRETCHES)
         return gs_staging_carry(ctx, s->v, s->n, NULL);
     for (unsigned i = 0; i < s->n && !err; i++)
         err = gs_pool_begin(ctx, s->v[i].place, &s->v[i].op);
@@ -30,13 +30,13 @@ static cl_int read_range(struct gs_pool_window *w, struct gs_range r, void *read
     return gs_extents_add(&by->extents, &t);
 }
 
-cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring)
+cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to)
 {
     struct gs_rangeset missing = {0}, here = {0};
     struct reading reading = {to, bytes.begin, {0}};
     cl_int err = gs_pool_error(gs_rangeset_missing(&r->valid, bytes, &missing));
     err = err ? err : gs_pool_from_windows(r, GS_POOL_ALL_DEVICES, &missing, read_range, &reading);
-    err = err ? err : gs_pool_carry(r->ctx, &reading.extents, by_ring);
+    err = err ? err : gs_pool_carry(r->ctx, &reading.extents);
     err = err ? err : gs_pool_error(gs_rangeset_common(&r->valid, bytes, &here));
     for (size_t i = 0; i < here.n && !err; i++)
         memmove(to + (here.v[i].begin - bytes.begin), r->host.base + here.v[i].begin, here.v[i].end - here.v[i].begin);
@@ -108,7 +108,7 @@ static void put_host(char *to, uint64_t n, const char *from, size_t pattern_byte
         memmove(to + at, from, piece);
 }
 
-cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes, bool by_ring)
+cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes)
 {
     struct gs_rangeset left = {0}, here = {0};
     struct gs_extents extents = {0};
@@ -123,7 +123,7 @@ cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *fr
         if (!err)
             err = gs_pool_error(gs_rangeset_remove_set(&left, &here));
     }
-    err = err ? err : gs_pool_carry(r->ctx, &extents, by_ring);
+    err = err ? err : gs_pool_carry(r->ctx, &extents);
     for (size_t i = 0; i < left.n && !err; i++)
         put_host(r->host.base + left.v[i].begin, left.v[i].end - left.v[i].begin,
                  from + moves * (left.v[i].begin - bytes.begin), pattern_bytes);

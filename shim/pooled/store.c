@@ -168,20 +168,26 @@ static struct gs_op transfer_of(const struct gs_pool_window *w, struct gs_range 
     return op;
 }
 
-/* Begins to pass bytes to the window from the host's memory, or back, by pieces that are pinned. */
+/* Begins to pass bytes to the window from the host's memory, or back, by pieces that are pinned; carries others. */
 static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
 {
     struct gs_pool_host *host = &w->root->host;
     const bool whole = w->root->image, large = !whole && r.end - r.begin >= LEAST_PINNED;
+    struct gs_context *ctx = w->root->ctx;
+    struct gs_extents others = {0};
     cl_int err = CL_SUCCESS;
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
         end = (at / GS_POOL_PIECE + 1) * GS_POOL_PIECE;
         end = whole || end > r.end ? r.end : end;
-        if (large)
-            gs_pool_host_pin(host, at);
-        const struct gs_op op = transfer_of(w, (struct gs_range){at, end}, back, host->base + at);
-        err = gs_pool_begin(w->root->ctx, w->device, &op);
+        const bool spills = large && !gs_pool_host_pin(host, at);
+        const struct gs_op_run t = {.op = transfer_of(w, (struct gs_range){at, end}, back, host->base + at),
+                                    .place = w->device};
+        if (spills)
+            atomic_store(&ctx->pool->spills, true);
+        err = spills ? gs_extents_add(&others, &t) : gs_pool_begin(ctx, w->device, &t.op);
     }
+    err = err ? err : gs_pool_carry(ctx, &others);
+    gs_extents_free(&others);
     return err;
 }
 

@@ -32,8 +32,8 @@ struct gs_pool_host {
 bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size);
 void gs_pool_host_free(struct gs_pool_host *h);
 
-/* Pins the piece that holds the byte, where pinning helps and is allowed. The piece stays pinned. */
-void gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
+/* Pins the piece that holds the byte, where pinning helps and is allowed. The piece stays pinned. False: it isn't. */
+bool gs_pool_host_pin(struct gs_pool_host *h, uint64_t at);
 
 /* The bytes are valid here no more: their pages go back to the system, except pinned pages. */
 void gs_pool_host_drop(struct gs_pool_host *h, struct gs_range bytes);
@@ -48,6 +48,8 @@ struct gs_pool_queues {
     cl_command_queue of[GS_MAX_DEVICES][GS_POOL_LANES]; /* made on first need */
     struct gs_pool_host passing;     /* memory of the host's through which bytes go from device to device */
     uint64_t pass_pinned, pass_used; /* of `passing`: bytes pinned; bytes in use by transfers under way */
+    bool by_ring;                    /* the command that is carried out has entered the context's ring */
+    atomic_bool spills;              /* some of the host place isn't pinned: commands enter the ring for its bytes */
     atomic_int failed;               /* the error of a failed command, by which the buffers' bytes are lost; or 0 */
 };
 
@@ -167,15 +169,15 @@ cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *byte
 /* No later commands are known, of any root. */
 void gs_pool_forecast_clear(void);
 
-/* Transfers between windows and the application's memory. by_ring: by the ring, which the caller has entered. */
-cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s, bool by_ring);
+/* Transfers between windows and memory of the host's that isn't pinned: by the ring if that is entered. */
+cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s);
 /* Copies the bytes to the application's memory, from wherever they are. */
-cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to, bool by_ring);
+cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);
 /* Copies between buffers; each range lies within one buffer, and in the same buffer they don't overlap. */
 cl_int gs_pool_copy(struct gs_pool_root *from, struct gs_range bytes, struct gs_pool_root *to, uint64_t at);
 /* Sets bytes from the application's memory, or by a pattern (pattern_bytes > 0) that divides the range: in windows, if
  * any, or at the host. */
-cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes, bool by_ring);
+cl_int gs_pool_put(struct gs_pool_root *r, struct gs_range bytes, const char *from, size_t pattern_bytes);
 
 /* Sets of ranges fail for want of memory alone. */
 static inline cl_int gs_pool_error(int err)

@@ -249,13 +249,13 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
         return CL_SUCCESS;
     switch (op->kind) {
     case GS_OP_READ:
-        return gs_pool_read(from, src, op->ptr, c->by_ring);
+        return gs_pool_read(from, src, op->ptr);
     case GS_OP_WRITE:
-        return gs_pool_put(to, dst, op->ptr, 0, c->by_ring);
+        return gs_pool_put(to, dst, op->ptr, 0);
     case GS_OP_COPY:
         return gs_pool_copy(from, src, to, dst.begin);
     case GS_OP_FILL:
-        return gs_pool_put(to, dst, c->pattern, op->pattern_bytes, false);
+        return gs_pool_put(to, dst, c->pattern, op->pattern_bytes);
     case GS_OP_FILL_IMAGE:
         return gs_pool_fill_image(to, op, c->pattern);
     case GS_OP_COPY_RECT:
@@ -274,7 +274,7 @@ cl_int gs_pool_transfer(const struct gs_pool_command *c)
         return err ? err : gs_pool_map_end(to);
     default: /* rectangles of the application's memory */
         err = rect(c, op, &s);
-        err = err ? err : gs_pool_carry(c->q->o.ctx, &s, c->by_ring);
+        err = err ? err : gs_pool_carry(c->q->o.ctx, &s);
         gs_extents_free(&s);
         return err;
     }
