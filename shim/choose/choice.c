@@ -395,7 +395,7 @@ bool gs_choose(struct gs_history *h, const struct gs_machine *m, const struct gs
         return h->last_split ? one_device(h, GS_R_NOT_EARNED) : not_now(h, h->launches / PLAN_SHARE, GS_R_NOT_EARNED);
     if (retry) {
         postpone_retry(h);
-        h->tried = 0;
+        h->tried = h->asked_split = 0;
         h->split = (struct gs_measured){0};
     }
     h->tried += h->tried < GS_CHOICE_MOST_TRIES;

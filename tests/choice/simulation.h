@@ -69,7 +69,9 @@ static inline double run_split(struct world *w, struct kernel *k, const struct g
     double took = longest + w->real.split_ns + gs_move_ns(&w->real, GS_LINK_HOST, o->scatter);
     took += k->splits ? k->warm_ns / (double)(1 << (k->splits < 30 ? k->splits - 1 : 30)) : w->real.first_ns;
     k->splits++;
-    if (gs_choice_wants_split(&k->h))
+    const bool asked = gs_choice_wants_split(&k->h);
+    k->h.asked_split += asked;
+    if (asked)
         gs_choice_learn_split(&k->h, &w->believed, &w->budget, o,
                               &(struct gs_split_times){(uint64_t)took, parts, gs_choice_single_ns(&k->h), risk_ns});
     w->away = true;
