@@ -42,13 +42,6 @@ void gs_pool_queues_free(struct gs_pool_queues *q)
     free(q);
 }
 
-/* The error if the driver lacks something for a transfer. Not CL_MEM_OBJECT_ALLOCATION_FAILURE, which would mean no
- * room for a window, and has other answers than an error: a new window's memory is used at once to find that out. */
-static cl_int lacking(cl_int err)
-{
-    return err == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : err;
-}
-
 static cl_int begin(struct gs_context *ctx, unsigned device, const struct gs_op *op, const cl_event *after)
 {
     cl_int err;
@@ -58,7 +51,7 @@ static cl_int begin(struct gs_context *ctx, unsigned device, const struct gs_op 
     if (!err)
         err = gs_put(new.queue, op, GS_VIA_MEMORY, after ? 1 : 0, after, &new.end);
     if (err)
-        return lacking(err);
+        return gs_pool_transfer_error(err);
     under_way.v[under_way.n++] = new;
     return CL_SUCCESS;
 }
@@ -113,7 +106,7 @@ cl_int gs_pool_transfers_end(void)
             continue;
         gs_real()->clFinish(t->queue); /* if it was the waiting that failed */
         atomic_store(&t->ctx->pool->failed, failed);
-        err = lacking(failed);
+        err = gs_pool_transfer_error(failed);
     }
     under_way.n = 0;
     return err;

@@ -169,6 +169,13 @@ cl_int gs_pool_invalidate(struct gs_pool_root *r, const struct gs_rangeset *byte
 /* No later commands are known, of any root. */
 void gs_pool_forecast_clear(void);
 
+/* The error if the driver lacks something for a transfer. Not CL_MEM_OBJECT_ALLOCATION_FAILURE, which would mean no
+ * room for a window, and has other answers than an error: a new window's memory is used at once to find that out. */
+static inline cl_int gs_pool_transfer_error(cl_int err)
+{
+    return err == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : err;
+}
+
 /* Transfers between windows and memory of the host's that isn't pinned: by the ring if that is entered. */
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s);
 /* Copies the bytes to the application's memory, from wherever they are. */
