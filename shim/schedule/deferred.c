@@ -112,6 +112,8 @@ void gs_deferred_drop(struct gs_deferred *h)
 {
     if (atomic_fetch_sub(&h->refs, 1) != 1)
         return;
+    if (h->before)
+        gs_deferred_drop(h->before);
     unlist(h);
     GS_NOTE("gone %p", (void *)h);
     if (h->timeline)

@@ -60,18 +60,19 @@ struct gs_deferred {
     struct gs_deferred *next; /* in the worker's list of its resource */
     atomic_int refs;  /* of the thread that serves the command, of each unit under way, and of each thread that waits */
     atomic_uint left; /* the units under way, and 1 more until the command is served; at 0 the command is over */
-    atomic_int status;       /* CL_COMPLETE, or the first error of a unit */
-    atomic_bool pending;     /* a thread began to wait for the command before its end */
-    bool keeps;              /* holds the queues: until it is served, unless that is within the call */
-    bool behind;             /* the first unit of the command before hadn't ended when the call came */
-    cl_event ready;          /* a marker: all commands before have ended */
-    unsigned ready_at;       /* the first unit that waits for `ready`; units.n: none does */
-    cl_event open;           /* the gate, a user event */
-    cl_event first;          /* unit 0; null: not enqueued yet */
-    cl_event end;            /* of several units: a user event that a thread of ours ends */
-    struct gs_event *record; /* the record of `end`, with its times */
-    struct gs_units units;   /* the wait list only during the call; the queues while `keeps` */
-    struct gs_label label;   /* the label of the thread that enqueues the command */
+    atomic_int status;          /* CL_COMPLETE, or the first error of a unit */
+    atomic_bool pending;        /* a thread began to wait for the command before its end */
+    bool keeps;                 /* holds the queues: until it is served, unless that is within the call */
+    bool behind;                /* the first unit of the command before hadn't ended when the call came */
+    struct gs_deferred *before; /* that command; held, so that it stays in the list, until this one is there, too */
+    cl_event ready;             /* a marker: all commands before have ended */
+    unsigned ready_at;          /* the first unit that waits for `ready`; units.n: none does */
+    cl_event open;              /* the gate, a user event */
+    cl_event first;             /* unit 0; null: not enqueued yet */
+    cl_event end;               /* of several units: a user event that a thread of ours ends */
+    struct gs_event *record;    /* the record of `end`, with its times */
+    struct gs_units units;      /* the wait list only during the call; the queues while `keeps` */
+    struct gs_label label;      /* the label of the thread that enqueues the command */
     unsigned next_unit;
     atomic_uint_fast64_t took_ns; /* of several units: the sum of those that have ended */
     struct gs_timeline *timeline; /* of the application's queue if that is in-order; else null; held */

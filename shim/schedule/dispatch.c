@@ -86,7 +86,10 @@ static void take_now(struct gs_deferred *h, bool may_chain)
     if (!kept)
         return;
     h->behind = !taken && before->first && gs_event_status(before->first) > CL_COMPLETE;
-    gs_deferred_drop(before);
+    if (h->behind)
+        h->before = before;
+    else
+        gs_deferred_drop(before);
 }
 
 /* Keeps the queues until the command is served. A command that is served before the call returns needs no such care,

@@ -330,7 +330,12 @@ void gs_worker_take(struct gs_deferred *h)
         gs_debug("no thread could be started to schedule commands");
         h->ready_at = h->ready_at ? h->ready_at : 1;
     }
-    if (gs_deferred_insert(h))
+    struct gs_deferred *before = h->before;
+    h->before = NULL;
+    const bool follows = gs_deferred_insert(h);
+    if (before)
+        gs_deferred_drop(before);
+    if (follows)
         return;
     if (gs_is_taken(h))
         run_taken(h);
