@@ -115,7 +115,8 @@ void gs_later_compile(struct gs_program *p)
         gs_later_mark(id, (struct gs_later_mark){GS_LATER_TRIES, atomic_load(&p->prepare_ns)});
     free(job.text);
     GS_LOCKED(&p->o.ctx->lock);
-    if (again && p->o.ctx->n > 1 && gs_peer_usable(p->o.ctx)) /* windows are probed, too, before an application waits for that */
+    /* windows are probed, too, before an application waits for that */
+    if (again && p->o.ctx->n > 1 && gs_peer_usable(p->o.ctx))
         gs_peer_ready(p->o.ctx);
 }
 
