@@ -107,18 +107,19 @@ static cl_int foresee(const void *command)
     return err;
 }
 
-/* Large transfers of memory that isn't pinned go through the ring, which is entered before the store is locked. */
-static bool enter_ring(const struct gs_pool_command *c)
+/* Large transfers of memory that isn't pinned go through the ring, which is entered before the store is locked.
+ * *carries: the application's memory does, too. */
+static bool enter_ring(const struct gs_pool_command *c, bool *carries)
 {
     struct gs_context *ctx = c->q->o.ctx;
     const bool spills = atomic_load(&ctx->pool->spills);
     struct gs_op_run t;
-    const bool carries = gs_op_crosses_host(&c->op) && !(c->src ? c->src : c->dst)->image && gs_staged_rect(&t, &c->op);
-    if (!carries && !spills)
+    *carries = gs_op_crosses_host(&c->op) && !(c->src ? c->src : c->dst)->image && gs_staged_rect(&t, &c->op);
+    if (!*carries && !spills)
         return false;
     pthread_mutex_lock(&ctx->lock);
-    const bool may = spills ? gs_staging_may_fill(ctx, ctx->pool, GS_POOL_PIECE)
-                            : gs_staging_may_fill(ctx, gs_staged_host(&t).at, gs_staged_bytes(&t));
+    *carries = *carries && gs_staging_may_fill(ctx, gs_staged_host(&t).at, gs_staged_bytes(&t));
+    const bool may = *carries || (spills && gs_staging_may_fill(ctx, ctx->pool, GS_POOL_PIECE));
     pthread_mutex_unlock(&ctx->lock);
     return may && gs_staging_enter(ctx, true);
 }
@@ -152,15 +153,17 @@ static cl_int carry_out(struct gs_pool_command *c)
     if (c->by_units)
         cmd.units = gs_job_enter(ctx, reads, &job);
     gs_put_for(&cmd);
-    const bool by_ring = enter_ring(c);
+    bool carries;
+    const bool by_ring = enter_ring(c, &carries);
     gs_pool_lock();
     ctx->pool->by_ring = by_ring;
+    ctx->pool->carries = by_ring && carries;
     if (c->launch)
         err = gs_pool_launch_begin(c->launch, foresee, c);
     else if (is_transfer(&c->op))
         err = gs_pool_transfer(c);
     const cl_int settled = gs_pool_await();
-    ctx->pool->by_ring = false;
+    ctx->pool->by_ring = ctx->pool->carries = false;
     gs_pool_unlock();
     if (by_ring)
         gs_staging_leave(ctx);

@@ -7,7 +7,7 @@ cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s)
 {
     enum { MOST_STRETCHES = 64 };
     cl_int err = CL_SUCCESS;
-    if (ctx->pool->by_ring && s->n && s->n <= MOST_STRETCHES)
+    if (ctx->pool->carries && s->n && s->n <= MOST_STRETCHES)
         return gs_pool_transfer_error(gs_staging_carry(ctx, s->v, s->n, NULL));
     for (unsigned i = 0; i < s->n && !err; i++)
         err = gs_pool_begin(ctx, s->v[i].place, &s->v[i].op);

@@ -179,14 +179,15 @@ static cl_int pass(struct gs_pool_window *w, struct gs_range r, bool back)
     for (uint64_t at = r.begin, end; at < r.end && !err; at = end) {
         end = (at / GS_POOL_PIECE + 1) * GS_POOL_PIECE;
         end = whole || end > r.end ? r.end : end;
-        const bool spills = large && !gs_pool_host_pin(host, at);
+        const bool pinned = !large || gs_pool_host_pin(host, at);
         const struct gs_op_run t = {.op = transfer_of(w, (struct gs_range){at, end}, back, host->base + at),
                                     .place = w->device};
-        if (spills)
+        if (!pinned)
             atomic_store(&ctx->pool->spills, true);
-        err = spills ? gs_extents_add(&others, &t) : gs_pool_begin(ctx, w->device, &t.op);
+        err = pinned || !ctx->pool->by_ring ? gs_pool_begin(ctx, w->device, &t.op) : gs_extents_add(&others, &t);
     }
-    err = err ? err : gs_pool_carry(ctx, &others);
+    if (!err && others.n)
+        err = gs_pool_transfer_error(gs_staging_carry(ctx, others.v, others.n, NULL));
     gs_extents_free(&others);
     return err;
 }

@@ -48,7 +48,8 @@ struct gs_pool_queues {
     cl_command_queue of[GS_MAX_DEVICES][GS_POOL_LANES]; /* made on first need */
     struct gs_pool_host passing;     /* memory of the host's through which bytes go from device to device */
     uint64_t pass_pinned, pass_used; /* of `passing`: bytes pinned; bytes in use by transfers under way */
-    bool by_ring;                    /* the command that is carried out has entered the context's ring */
+    bool by_ring;                    /* the command that is carried out has entered the context's ring; ... */
+    bool carries;                    /* ... for the application's memory, too */
     atomic_bool spills;              /* some of the host place isn't pinned: commands enter the ring for its bytes */
     atomic_int failed;               /* the error of a failed command, by which the buffers' bytes are lost; or 0 */
 };
@@ -176,7 +177,7 @@ static inline cl_int gs_pool_transfer_error(cl_int err)
     return err == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : err;
 }
 
-/* Transfers between windows and memory of the host's that isn't pinned: by the ring if that is entered. */
+/* Transfers between windows and the application's memory: by the ring if the command has entered it for that. */
 cl_int gs_pool_carry(struct gs_context *ctx, const struct gs_extents *s);
 /* Copies the bytes to the application's memory, from wherever they are. */
 cl_int gs_pool_read(struct gs_pool_root *r, struct gs_range bytes, char *to);
