@@ -8,9 +8,7 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 export XDG_CACHE_HOME=$PWD/cache POCL_EXTRA_BUILD_FLAGS=-D__OF_THIS_COMPILER_ALONE
 rm -rf "$XDG_CACHE_HOME"
 cat >asks.cl <<'END'
-//! kernel asks
-//! global 16
-//! local 4
+//! kernel asks global 16 local 4
 //! buffer int 64 zero
 #ifdef __OF_THIS_COMPILER_ALONE
 #define VALUE 7

@@ -1,7 +1,5 @@
 // Macros that the translator's clang defines by itself and the device's compiler may not, or otherwise; and the reverse.
-//! kernel macros
-//! global 16
-//! local 4
+//! kernel macros global 16 local 4
 //! buffer int 64 zero
 //! expect hidden
 __kernel void macros(__global int *out)

@@ -1,7 +1,5 @@
 // The address of a buffer becomes a number: no split.
-//! kernel address
-//! global 16
-//! local 4
+//! kernel address global 16 local 4
 //! buffer int 16 zero
 //! expect refused whole
 __kernel void address(__global int *out)

@@ -1,19 +1,13 @@
 // Pointers that lie in a buffer are one device's addresses: no split.
-//! kernel loaded
-//! global 64
-//! local 8
+//! kernel loaded global 64 local 8
 //! buffer ulong 128 zero
 //! buffer int 64 zero
 //! expect refused whole
-//! kernel copied
-//! global 64
-//! local 8
+//! kernel copied global 64 local 8
 //! buffer ulong 128 zero
 //! buffer int 64 zero
 //! expect refused whole
-//! kernel beside
-//! global 64
-//! local 8
+//! kernel beside global 64 local 8
 //! buffer ulong 128 zero
 //! buffer int 64 zero
 struct node { __global const int *value; int n; };

@@ -1,7 +1,5 @@
 // A pointer made from a number that was an address: no split.
-//! kernel address
-//! global 16
-//! local 4
+//! kernel address global 16 local 4
 //! buffer int 16 zero
 //! expect refused whole
 union box { __global int *p; ulong n; };

@@ -1,7 +1,5 @@
 // Helpers whose calls have as many arguments as they: compilers without variadic macros take the translation.
-//! kernel arguments
-//! global 48
-//! local 4
+//! kernel arguments global 48 local 4
 //! buffer int 48 iota
 //! expect hidden group
 #define APPLY(f, x) f(x, (1, 2))

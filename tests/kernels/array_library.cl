@@ -1,17 +1,13 @@
 // Three kinds of an array library: elements go to places that lists name; a dense matrix, column by column, becomes
 // compressed rows; and compressed rows become coordinates. Each group of the last takes every 8th row.
-//! kernel prepare
-//! global 96
-//! local 16
+//! kernel prepare global 96 local 16
 //! buffer float 2048 around 3
 //! buffer uint 2048 zero
 //! buffer uint 64 zero
 //! value int 64
 //! value int 32
 //! expect plain nogroup
-//! kernel assign
-//! global 192 64
-//! local 16 4
+//! kernel assign global 192 64 local 16 4
 //! buffer uint 27648 iota
 //! buffer uint 9216 random 100000
 //! buffer uint 96 iota
@@ -21,9 +17,7 @@
 //! value int 2
 //! value int 6
 //! expect hidden group
-//! kernel squeeze
-//! global 64 32
-//! local 16 8
+//! kernel squeeze global 64 32 local 16 8
 //! buffer float 2048 zero
 //! buffer uint 2048 zero
 //! same 0
@@ -32,9 +26,7 @@
 //! value int 64
 //! value int 32
 //! expect plain nogroup
-//! kernel coordinates
-//! global 256
-//! local 32
+//! kernel coordinates global 256 local 32
 //! buffer uint 2048 zero
 //! buffer uint 2048 zero
 //! buffer uint 65 rising 32

@@ -1,7 +1,5 @@
 // Parameters written as arrays are pointers.
-//! kernel arrays
-//! global 32
-//! local 4
+//! kernel arrays global 32 local 4
 //! buffer int 32 iota
 //! buffer int 64 zero
 //! buffer int 32 zero

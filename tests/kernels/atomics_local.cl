@@ -1,7 +1,5 @@
 // Atomics on local memory are no matter.
-//! kernel bins
-//! global 256
-//! local 32
+//! kernel bins global 256 local 32
 //! buffer uint 256 random 1000
 //! buffer uint 64 zero
 //! expect hidden group

@@ -1,7 +1,5 @@
 // Atomics of one kind on each buffer, their results unused.
-//! kernel counts
-//! global 512
-//! local 16
+//! kernel counts global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer uint 8 zero
 //! buffer int 1 zero

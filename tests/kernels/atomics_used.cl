@@ -1,7 +1,5 @@
 // The result of an atomic is used: no split.
-//! kernel order
-//! global 64
-//! local 8
+//! kernel order global 64 local 8
 //! buffer uint 1 zero
 //! buffer uint 64 zero
 //! expect refused whole

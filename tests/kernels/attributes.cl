@@ -1,18 +1,12 @@
 // Attributes of kernels before and behind the declarator stay where they are.
-//! kernel first
-//! global 48
-//! local 6
+//! kernel first global 48 local 6
 //! buffer int 48 zero
 //! expect hidden group
-//! kernel second
-//! global 48
-//! local 4
+//! kernel second global 48 local 4
 //! buffer int 48 zero
 //! value int 7
 //! expect hidden group
-//! kernel third
-//! global 48
-//! local 8
+//! kernel third global 48 local 8
 //! buffer int 48 zero
 //! expect plain
 #define REQUIRED __attribute__((reqd_work_group_size(6, 1, 1)))

@@ -1,8 +1,6 @@
 // Calls in branches of #if, taken and not, with -D and with the compiler's own macros.
 //! options -DWITH_GROUPS -D FACTOR=3 -DTEXT=get_group_id
-//! kernel branches
-//! global 40
-//! local 4
+//! kernel branches global 40 local 4
 //! buffer int 40 zero
 //! expect hidden group
 #ifdef WITH_GROUPS

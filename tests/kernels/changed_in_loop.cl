@@ -1,14 +1,10 @@
 // A loop changes, through pointers, a variable from which an index is computed: by `p->x` of a vector, by a pointer that
 // a struct hands on.
-//! kernel by_component
-//! global 64
-//! local 8
+//! kernel by_component global 64 local 8
 //! buffer int 64 zero
 //! buffer int 1024 random 1000
 //! value int 4
-//! kernel by_struct
-//! global 64
-//! local 8
+//! kernel by_struct global 64 local 8
 //! buffer int 64 zero
 //! buffer int 1024 random 1000
 //! value int 4

@@ -3,6 +3,7 @@
 """check_stats.py STATS.json DEVICES FILE…: was each launch of the test kernels split, unless its file expects it whole, it
 has fewer work-groups than devices, or the device can't run it?"""
 import json
+import re
 import sys
 
 
@@ -13,9 +14,8 @@ def launches(path):
         if words and words[0] == "kernel":
             if now:
                 yield now
-            now = {"name": words[1], "global": [], "local": [], "expect": []}
-        elif words and now is not None and words[0] in ("global", "local"):
-            now[words[0]] = [int(w) for w in words[1:]]
+            sizes = {w: [int(n) for n in s.split()] for w, s in re.findall(r"(global|local) ([\d ]+)", line)}
+            now = {"name": words[1], "local": [], "expect": [], **sizes}
         elif words and now is not None and words[0] == "expect":
             now["expect"] = words[1:]
     yield now

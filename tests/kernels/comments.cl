@@ -1,7 +1,5 @@
 // Comments, strings, splices and spaces in the places that are changed.
-//! kernel comments
-//! global 32
-//! local 4
+//! kernel comments global 32 local 4
 //! buffer int 32 zero
 //! expect hidden group
 int /* ( */ odd /* " */ ( /* , */ void /* ) */ ) // (

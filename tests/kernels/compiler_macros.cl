@@ -1,7 +1,5 @@
 // Branches by what the device's compiler defines: the translator must have taken the same ones.
-//! kernel macros
-//! global 16
-//! local 4
+//! kernel macros global 16 local 4
 //! buffer int 64 zero
 //! expect hidden
 __kernel void macros(__global int *out)

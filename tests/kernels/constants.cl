@@ -1,7 +1,5 @@
 // Constant memory: an argument and tables of the program.
-//! kernel constants
-//! global 64
-//! local 8
+//! kernel constants global 64 local 8
 //! buffer float 16 iota
 //! buffer float 64 zero
 //! expect hidden

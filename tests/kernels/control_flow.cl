@@ -1,7 +1,5 @@
 // Switches, loops with two counters, goto-free jumps out of them, and a struct that is handed back.
-//! kernel control
-//! global 40
-//! local 5
+//! kernel control global 40 local 5
 //! buffer int 40 random 50
 //! buffer int 80 zero
 //! expect hidden group

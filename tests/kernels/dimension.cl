@@ -1,8 +1,5 @@
 // A dimension that is no literal, and ones that are out of range.
-//! kernel dims
-//! global 12 6 4
-//! local 3 2 1
-//! offset 2 4 6
+//! kernel dims global 12 6 4 local 3 2 1 offset 2 4 6
 //! buffer ulong 2592 zero
 //! value int 2
 //! expect hidden group

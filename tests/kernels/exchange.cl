@@ -1,7 +1,5 @@
 // Atomics that are no plain sums: no split.
-//! kernel lock
-//! global 16
-//! local 4
+//! kernel lock global 16 local 4
 //! buffer int 1 zero
 //! buffer int 1 zero
 //! expect refused whole

@@ -1,46 +1,32 @@
 // Floating-point sums by compare-and-swap, in the ways that programs write them: their order decides about bits, so they
 // are only split where that is allowed. These sums are of small integers, the same in any order; what they were before
 // an item's turn is not, but none is above 0 (times 0, the first of all gives 0 and the others -0).
-//! kernel sum_union
-//! global 512
-//! local 16
+//! kernel sum_union global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer float 8 zero
 //! expect whole
-//! kernel sum_before
-//! global 512
-//! local 16
+//! kernel sum_before global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer float 8 zero
 //! expect whole
-//! kernel sum_as
-//! global 512
-//! local 16
+//! kernel sum_as global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer float 8 zero
 //! expect whole
-//! kernel greatest
-//! global 512
-//! local 16
+//! kernel greatest global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer float 8 zero
 //! expect whole
-//! kernel sum_used
-//! global 512
-//! local 16
+//! kernel sum_used global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer float 8 zero
 //! buffer float 512 zero
 //! expect refused whole
-//! kernel product
-//! global 512
-//! local 16
+//! kernel product global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer float 8 zero
 //! expect refused whole
-//! kernel count_by_swap
-//! global 512
-//! local 16
+//! kernel count_by_swap global 512 local 16
 //! buffer uint 512 random 1000
 //! buffer uint 8 zero
 void add_union(volatile __global float *p, float by)

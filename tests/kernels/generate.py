@@ -128,8 +128,8 @@ class Program:
         dims, size, local, groups, offset = self.geometry()
         total, n_groups, n_local = math.prod(size), math.prod(groups), math.prod(local)
         step = next(k for k in iter(lambda: self.r.randrange(1, total + 1), None) if math.gcd(k, total) == 1)
-        self.head += [f"kernel {name}", "global " + " ".join(map(str, size)), "local " + " ".join(map(str, local)),
-                      "offset " + " ".join(map(str, offset)), f"buffer uint {total} random 1000",
+        sizes = [f"{what} {' '.join(map(str, v))}" for what, v in (("global", size), ("local", local), ("offset", offset))]
+        self.head += [f"kernel {name} {' '.join(sizes)}", f"buffer uint {total} random 1000",
                       f"buffer uint {total} zero", f"buffer uint {n_groups} zero", f"value uint {self.r.randrange(99)}"]
         at, group, item = [], [], []
         for d in range(dims):

@@ -1,7 +1,5 @@
 // The grid-stride loop: each work-item goes on by the size of the whole launch.
-//! kernel stride
-//! global 24
-//! local 8
+//! kernel stride global 24 local 8
 //! buffer int 200 random 50
 //! buffer int 200 zero
 //! value int 200

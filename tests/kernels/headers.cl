@@ -1,8 +1,6 @@
 // A header from a folder given by -I, with a guard, included twice, and another with #pragma once.
 //! options -IDIR/include
-//! kernel headers
-//! global 32
-//! local 4
+//! kernel headers global 32 local 4
 //! buffer int 32 zero
 //! expect hidden group
 #include "guarded.h"

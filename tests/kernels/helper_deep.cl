@@ -1,8 +1,5 @@
 // The built-in functions five helper calls deep, declared before they are defined.
-//! kernel deep
-//! global 96
-//! local 8
-//! offset 16
+//! kernel deep global 96 local 8 offset 16
 //! buffer int 128 zero
 //! expect hidden group
 int level1(int a);

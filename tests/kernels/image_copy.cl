@@ -1,7 +1,5 @@
 // An image read and an image written.
-//! kernel copy
-//! global 24 20
-//! local 4 5
+//! kernel copy global 24 20 local 4 5
 //! image read 24 20
 //! image write 24 20
 //! sampler

@@ -1,13 +1,9 @@
 // A kernel that is also called as a function.
-//! kernel outer
-//! global 64
-//! local 8
+//! kernel outer global 64 local 8
 //! buffer int 64 zero
 //! value int 5
 //! expect hidden group
-//! kernel inner
-//! global 64
-//! local 8
+//! kernel inner global 64 local 8
 //! buffer int 64 iota
 //! value int 2
 //! expect hidden group

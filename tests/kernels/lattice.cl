@@ -1,8 +1,6 @@
 // A lattice on a torus whose cells exchange with their neighbours in place, one id for rows and planes: parts end with
 // whole planes, each owns what it writes, and those at the ends meet around the end.
-//! kernel k
-//! global 384
-//! local 8
+//! kernel k global 384 local 8
 //! buffer int 1920 random 9
 //! value uint 8
 //! value uint 4

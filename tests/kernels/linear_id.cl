@@ -1,9 +1,6 @@
 // The linear global id. (A device that names OpenCL C 1.2 as its version, as PoCL does, has it all the same.)
 //! options -cl-std=CL3.0
-//! kernel linear
-//! global 8 6 4
-//! local 4 3 2
-//! offset 1 2 3
+//! kernel linear global 8 6 4 local 4 3 2 offset 1 2 3
 //! buffer ulong 192 zero
 //! expect hidden
 __kernel void linear(__global ulong *out)

@@ -1,9 +1,7 @@
 // Two units and a header given to clCompileProgram, linked.
 //! unit linked_other.inc
 //! header shared/decl.h include/decl.h
-//! kernel linked
-//! global 32
-//! local 4
+//! kernel linked global 32 local 4
 //! buffer int 32 zero
 //! expect hidden group
 #include "shared/decl.h"

@@ -1,7 +1,5 @@
 // Helpers whose calls take their arguments from macros that are lists, beside one that doesn't.
-//! kernel lists
-//! global 48
-//! local 4
+//! kernel lists global 48 local 4
 //! buffer int 48 iota
 //! expect hidden group
 #define PAIR 3, 4

@@ -1,7 +1,5 @@
 // Local memory and barriers; the group's number picks the place of its result.
-//! kernel sums
-//! global 256
-//! local 16
+//! kernel sums global 256 local 16
 //! buffer int 256 random 1000
 //! buffer int 16 zero
 //! shared 64

@@ -1,17 +1,11 @@
 // `1 && n`, `0 || n` and `n || 0` are 0 or 1, not n.
-//! kernel both
-//! global 64
-//! local 8
+//! kernel both global 64 local 8
 //! buffer int 1024 zero
 //! value int 200
-//! kernel either
-//! global 64
-//! local 8
+//! kernel either global 64 local 8
 //! buffer int 1024 zero
 //! value int 200
-//! kernel first
-//! global 64
-//! local 8
+//! kernel first global 64 local 8
 //! buffer int 1024 zero
 //! value int 200
 #define ON 1

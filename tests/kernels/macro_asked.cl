@@ -1,7 +1,5 @@
 // A directive that asks whether there is a macro by the name of a built-in function: there is one of ours.
-//! kernel asked
-//! global 48
-//! local 4
+//! kernel asked global 48 local 4
 //! buffer int 48 zero
 //! expect refused whole together
 #if !defined(get_group_id) && defined(__OPENCL_VERSION__)

@@ -1,7 +1,5 @@
 // The built-in functions in macros, object-like, function-like, nested, and passed to each other.
-//! kernel macros
-//! global 60 12
-//! local 5 4
+//! kernel macros global 60 12 local 5 4
 //! buffer int 720 zero
 //! expect hidden group
 #define GROUP get_group_id(0)

@@ -1,12 +1,8 @@
 // Functions and kernels that macros define: their names as arguments, pasted, and behind a macro.
-//! kernel run_int
-//! global 48
-//! local 4
+//! kernel run_int global 48 local 4
 //! buffer int 48 iota
 //! expect hidden group
-//! kernel run_float
-//! global 48
-//! local 4
+//! kernel run_float global 48 local 4
 //! buffer float 48 iota
 //! expect hidden group
 #define DEFINE(name) int name(int q) { return q + (int)get_num_groups(0); }

@@ -1,7 +1,5 @@
 // One macro declares functions of which only one needs the hidden argument: all get it.
-//! kernel pairs
-//! global 48
-//! local 4
+//! kernel pairs global 48 local 4
 //! buffer int 48 iota
 //! expect hidden group
 #define DEFINE(name, what) int name(int q) { return what; }

@@ -1,7 +1,5 @@
 // The application uses the names that the translator would choose.
-//! kernel names
-//! global 32
-//! local 4
+//! kernel names global 32 local 4
 //! buffer int 32 zero
 //! expect hidden group
 typedef struct { int x; } __gs_t;

@@ -1,15 +1,11 @@
 // No local size: the driver chooses it for each part, so nothing may depend on it.
-//! kernel rows
-//! global 53 29
-//! offset 3 7
+//! kernel rows global 53 29 offset 3 7
 //! buffer int 1537 zero
 //! expect hidden nogroup
-//! kernel unused
-//! global 64
+//! kernel unused global 64
 //! buffer int 256 zero
 //! expect hidden nogroup
-//! kernel used
-//! global 64
+//! kernel used global 64
 //! buffer int 256 zero
 //! expect hidden group whole
 __kernel void rows(__global int *out)

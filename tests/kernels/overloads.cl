@@ -1,7 +1,5 @@
 // Functions of one name for several types.
-//! kernel overloads
-//! global 32
-//! local 4
+//! kernel overloads global 32 local 4
 //! buffer float 64 zero
 //! expect hidden group
 __attribute__((overloadable)) float pick(float a) { return a + (float)get_group_id(0); }

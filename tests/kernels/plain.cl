@@ -1,6 +1,5 @@
 // Nothing that a split changes: the text must stay as it is.
-//! kernel plain
-//! global 33 7
+//! kernel plain global 33 7
 //! buffer float 231 iota
 //! value float 0.5
 //! expect plain nogroup

@@ -1,7 +1,5 @@
 // Pointers through helpers, structs and arrays; what is written is written through one of them.
-//! kernel pointers
-//! global 64
-//! local 8
+//! kernel pointers global 64 local 8
 //! buffer int 64 random 9
 //! buffer int 64 random 9
 //! buffer int 64 zero

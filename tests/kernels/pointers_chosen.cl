@@ -1,16 +1,12 @@
 // Buffers are chosen by an index into a private array of pointers. Where a store into the array is at an unknown place,
 // the launch stays whole.
-//! kernel chosen
-//! global 64
-//! local 8
+//! kernel chosen global 64 local 8
 //! buffer int 64 random 50
 //! buffer int 64 random 50
 //! buffer int 192 zero
 //! buffer int 64 zero
 //! buffer int 64 zero
-//! kernel stored_somewhere
-//! global 64
-//! local 8
+//! kernel stored_somewhere global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 zero
 //! value int 1

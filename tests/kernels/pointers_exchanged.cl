@@ -1,12 +1,8 @@
 // A loop exchanges pointers, to private memory and to buffers: split, although no places are known.
-//! kernel turns_private
-//! global 64
-//! local 8
+//! kernel turns_private global 64 local 8
 //! buffer int 256 random 50
 //! value int 3
-//! kernel turns_buffers
-//! global 64
-//! local 8
+//! kernel turns_buffers global 64 local 8
 //! buffer int 64 random 50
 //! buffer int 64 zero
 //! value int 3

@@ -1,6 +1,5 @@
 // printf: the order of the lines would change.
-//! kernel prints
-//! global 8
+//! kernel prints global 8
 //! buffer int 8 zero
 //! expect refused whole
 __kernel void prints(__global int *out)

@@ -1,7 +1,5 @@
 // One buffer as two arguments: each work-item reads and writes its own element, through either.
-//! kernel twice
-//! global 256
-//! local 16
+//! kernel twice global 256 local 16
 //! buffer int 256 random 1000
 //! same 0
 //! expect hidden

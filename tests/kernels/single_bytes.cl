@@ -1,7 +1,5 @@
 // Neighbouring bytes, written by different parts in turn.
-//! kernel bytes
-//! global 77 6
-//! local 7 2
+//! kernel bytes global 77 6 local 7 2
 //! buffer uchar 462 random 256
 //! buffer uchar 462 random 256
 //! expect plain

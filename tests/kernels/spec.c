@@ -140,10 +140,23 @@ static void read_image(struct reading *r, const char *rest)
     fill(r, a, "uint", a->writable ? "zero" : "random", 1000);
 }
 
-static unsigned read_sizes(const char *rest, size_t v[3])
+/* The numbers behind the word, if it is there; how many. */
+static unsigned read_sizes(const char *rest, const char *word, size_t v[3])
 {
-    int n = sscanf(rest, "%zu %zu %zu", &v[0], &v[1], &v[2]);
+    const char *at = strstr(rest, word);
+    int n = at ? sscanf(at + strlen(word), "%zu %zu %zu", &v[0], &v[1], &v[2]) : 0;
     return n > 0 ? (unsigned)n : 0;
+}
+
+static void read_launch(struct reading *r, const char *rest)
+{
+    if (r->s->n_launches == SPEC_LAUNCHES)
+        bad(r, "too many launches");
+    struct spec_launch *l = &r->s->launches[r->s->n_launches++];
+    sscanf(rest, "%63s", l->kernel);
+    l->dims = read_sizes(rest, " global ", l->global);
+    l->has_local = read_sizes(rest, " local ", l->local) > 0;
+    read_sizes(rest, " offset ", l->offset);
 }
 
 static void read_file(struct reading *r, struct spec_unit *u, const char *name, const char *file)
@@ -177,8 +190,8 @@ static void read_program_line(struct reading *r, const char *word, const char *r
         read_file(r, &s->units[s->n_units++], NULL, file);
     else if (strcmp(word, "header") == 0 && s->n_headers < SPEC_UNITS && sscanf(rest, "%127s %127s", name, file) == 2)
         read_file(r, &s->headers[s->n_headers++], name, file);
-    else if (strcmp(word, "kernel") == 0 && s->n_launches < SPEC_LAUNCHES)
-        sscanf(rest, "%63s", s->launches[s->n_launches++].kernel);
+    else if (strcmp(word, "kernel") == 0)
+        read_launch(r, rest);
     else
         bad(r, word);
 }
@@ -186,13 +199,7 @@ static void read_program_line(struct reading *r, const char *word, const char *r
 static void read_line(struct reading *r, const char *word, const char *rest)
 {
     struct spec_launch *l = r->s->n_launches ? &r->s->launches[r->s->n_launches - 1] : NULL;
-    if (l && strcmp(word, "global") == 0)
-        l->dims = read_sizes(rest, l->global);
-    else if (l && strcmp(word, "local") == 0)
-        l->has_local = read_sizes(rest, l->local) == l->dims;
-    else if (l && strcmp(word, "offset") == 0)
-        read_sizes(rest, l->offset);
-    else if (l && strcmp(word, "expect") == 0)
+    if (l && strcmp(word, "expect") == 0)
         snprintf(l->expect, sizeof l->expect, "%s", rest);
     else if (strcmp(word, "buffer") == 0)
         read_buffer(r, rest);

@@ -6,10 +6,8 @@
  *   //! extension NAME                ... or without that extension
  *   //! unit FILE                     another file that is compiled by itself and linked
  *   //! header NAME FILE              given to clCompileProgram
- *   //! kernel NAME                   begins a launch; what follows describes it
- *   //! global A [B [C]]
- *   //! local A [B [C]]               left out: NULL
- *   //! offset A [B [C]]
+ *   //! kernel NAME global A [B [C]] [local A [B [C]]] [offset A [B [C]]]
+ *                                     begins a launch; what follows describes it. Without local: NULL
  *   //! buffer TYPE COUNT FILL [N]    an argument; FILL: zero, iota, random (below N; floats in [0, N)),
  *                                   around (0, from -N), rising (from 0, by random steps below N)
  *   //! same I                        an argument: the buffer of argument I of the first launch

@@ -2,17 +2,13 @@
 // is private still. As path tracers do it, and with pointers to local memory. In OpenCL C 1.2: what is stored through a
 // generic pointer, as PoCL 6.0 takes them by itself, may be a buffer's.
 //! options -cl-std=CL1.2
-//! kernel trace
-//! global 64
-//! local 8
+//! kernel trace global 64 local 8
 //! buffer int 256 random 1000
 //! buffer int 64 zero
 //! buffer int 64 zero
 //! value int 5
 //! expect plain
-//! kernel tile
-//! global 64
-//! local 8
+//! kernel tile global 64 local 8
 //! buffer int 64 random 1000
 //! buffer int 64 zero
 //! shared 32

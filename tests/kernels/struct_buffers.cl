@@ -1,12 +1,8 @@
 // Buffers of structs, and two launches on the same buffer.
-//! kernel first
-//! global 24
-//! local 4
+//! kernel first global 24 local 4
 //! buffer int 96 iota
 //! expect hidden
-//! kernel second
-//! global 24
-//! local 3
+//! kernel second global 24 local 3
 //! same 0
 //! value int 3
 //! expect hidden group

@@ -1,16 +1,10 @@
 // Functions of the compiler that touch more than one element.
-//! kernel copies
-//! global 64
-//! local 8
+//! kernel copies global 64 local 8
 //! buffer int 1024 random
 //! buffer int 1024 random
-//! kernel sets
-//! global 64
-//! local 8
+//! kernel sets global 64 local 8
 //! buffer int 1024 random
-//! kernel copies_to_variable
-//! global 64
-//! local 8
+//! kernel copies_to_variable global 64 local 8
 //! buffer int 1024 random
 //! buffer int 1024 random 4
 __kernel void copies(__global int *o, __global const int *in)

@@ -1,17 +1,11 @@
 // do … while: what its condition says beside the bound ends it as well.
-//! kernel by_value
-//! global 64
-//! local 8
+//! kernel by_value global 64 local 8
 //! buffer int 1024 random
 //! buffer float 1024 random 1
-//! kernel by_number
-//! global 64
-//! local 8
+//! kernel by_number global 64 local 8
 //! buffer int 1024 random
 //! value int 5
-//! kernel once
-//! global 64
-//! local 8
+//! kernel once global 64 local 8
 //! buffer int 1024 random
 //! value int 0
 __kernel void by_value(__global int *o, __global const float *in)

@@ -1,32 +1,20 @@
 // Guards that speak of more than one dimension, with a local or group id in the index; and some that nobody satisfies.
-//! kernel local_plane
-//! global 64 64
-//! local 8 8
+//! kernel local_plane global 64 64 local 8 8
 //! buffer int 32768 random
 //! value uint 3000
-//! kernel local_column
-//! global 64 64
-//! local 8 8
+//! kernel local_column global 64 64 local 8 8
 //! buffer int 32768 random
 //! value uint 3000
-//! kernel group_plane
-//! global 64 64
-//! local 8 8
+//! kernel group_plane global 64 64 local 8 8
 //! buffer int 32768 random
 //! value uint 3000
-//! kernel nobody
-//! global 64 64
-//! local 8 8
+//! kernel nobody global 64 64 local 8 8
 //! buffer int 65536 random
 //! value int 8191
-//! kernel nobody_at_all
-//! global 64 64
-//! local 8 8
+//! kernel nobody_at_all global 64 64 local 8 8
 //! buffer int 65536 random
 //! value int 8191
-//! kernel one_item
-//! global 64 64
-//! local 8 8
+//! kernel one_item global 64 64 local 8 8
 //! buffer int 65536 random
 //! value int 8192
 __kernel void local_plane(__global int *o, uint n)

@@ -1,42 +1,26 @@
 // A loop ends at the first test that fails: what a condition says beside its bound ends it too, and doesn't cut iterations.
-//! kernel begins_late
-//! global 64
-//! local 8
+//! kernel begins_late global 64 local 8
 //! buffer int 1024 random
 //! value int 4
-//! kernel ends_early
-//! global 64
-//! local 8
+//! kernel ends_early global 64 local 8
 //! buffer int 1024 random
 //! value int 8
-//! kernel two_ways
-//! global 64
-//! local 8
+//! kernel two_ways global 64 local 8
 //! buffer int 1024 random
 //! value int 9
-//! kernel by_item
-//! global 64
-//! local 8
+//! kernel by_item global 64 local 8
 //! buffer int 1024 random
 //! value int 20
-//! kernel by_item_late
-//! global 64
-//! local 8
+//! kernel by_item_late global 64 local 8
 //! buffer int 1024 random
 //! value int 20
-//! kernel either
-//! global 64
-//! local 8
+//! kernel either global 64 local 8
 //! buffer int 1024 random
 //! value int 5
-//! kernel with_comma
-//! global 64
-//! local 8
+//! kernel with_comma global 64 local 8
 //! buffer int 1024 random
 //! value int 5
-//! kernel until
-//! global 64
-//! local 8
+//! kernel until global 64 local 8
 //! buffer int 1024 random
 //! value int 3
 __kernel void begins_late(__global int *o, int base)

@@ -2,21 +2,13 @@
 typedef int int5 __attribute__((ext_vector_type(5)));
 typedef short short6 __attribute__((ext_vector_type(6)));
 typedef char char7 __attribute__((ext_vector_type(7)));
-//! kernel five
-//! global 64
-//! local 8
+//! kernel five global 64 local 8
 //! buffer int 512 random
-//! kernel six
-//! global 64
-//! local 8
+//! kernel six global 64 local 8
 //! buffer short 512 random
-//! kernel seven
-//! global 64
-//! local 8
+//! kernel seven global 64 local 8
 //! buffer char 512 random
-//! kernel three_halves
-//! global 64
-//! local 8
+//! kernel three_halves global 64 local 8
 //! buffer short 256 random
 __kernel void five(__global int5 *o)
 {

@@ -1,22 +1,14 @@
 // Cases that begin in the midst of another statement: which of it runs, no label beside the others says.
-//! kernel between
-//! global 64
-//! local 8
+//! kernel between global 64 local 8
 //! buffer int 1024 random
 //! value int 1
-//! kernel behind_if
-//! global 64
-//! local 8
+//! kernel behind_if global 64 local 8
 //! buffer int 1024 random
 //! value int 1
-//! kernel device
-//! global 64
-//! local 8
+//! kernel device global 64 local 8
 //! buffer int 1024 random
 //! value int 6
-//! kernel nested
-//! global 64
-//! local 8
+//! kernel nested global 64 local 8
 //! buffer int 1024 random
 //! value int 2
 __kernel void between(__global int *o, int n)

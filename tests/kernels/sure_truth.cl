@@ -1,19 +1,11 @@
 // A truth value that is counted up is true, and counted down is what it wasn't.
-//! kernel counted
-//! global 64
-//! local 8
+//! kernel counted global 64 local 8
 //! buffer int 1024 random
-//! kernel counted_down
-//! global 64
-//! local 8
+//! kernel counted_down global 64 local 8
 //! buffer int 1024 random
-//! kernel stepped
-//! global 64
-//! local 8
+//! kernel stepped global 64 local 8
 //! buffer int 1024 random
-//! kernel added
-//! global 64
-//! local 8
+//! kernel added global 64 local 8
 //! buffer int 1024 random
 __kernel void counted(__global int *o)
 {

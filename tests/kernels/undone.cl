@@ -1,7 +1,5 @@
 // A macro of ours that the application takes away: its built-in function would answer for the part.
-//! kernel undone
-//! global 48
-//! local 4
+//! kernel undone global 48 local 4
 //! buffer int 48 zero
 //! expect refused whole together
 #undef get_group_id

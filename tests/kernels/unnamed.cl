@@ -1,8 +1,6 @@
 // Expressions that clang's interface gives no name, as it gives none to conversions: of several children, none of which
 // is the value.
-//! kernel index_default
-//! global 256
-//! local 16
+//! kernel index_default global 256 local 16
 //! buffer uint 1024 zero
 //! value uint 0
 __kernel void index_default(__global uint *a, uint q)
@@ -11,9 +9,7 @@ __kernel void index_default(__global uint *a, uint q)
     a[q ?: i + 300] = i;
 }
 
-//! kernel pointer_default
-//! global 256
-//! local 16
+//! kernel pointer_default global 256 local 16
 //! buffer uint 256 zero
 //! buffer uint 256 zero
 //! value uint 0
@@ -24,9 +20,7 @@ __kernel void pointer_default(__global uint *a, __global uint *b, uint q)
     p[i] = i;
 }
 
-//! kernel chosen
-//! global 256
-//! local 16
+//! kernel chosen global 256 local 16
 //! buffer uint 1024 zero
 //! value uint 0
 __kernel void chosen(__global uint *a, uint q)
@@ -35,9 +29,7 @@ __kernel void chosen(__global uint *a, uint q)
     a[__builtin_choose_expr(1, i + 500, q)] = i;
 }
 
-//! kernel offset_of
-//! global 256
-//! local 16
+//! kernel offset_of global 256 local 16
 //! buffer uint 1024 zero
 __kernel void offset_of(__global uint *a)
 {
@@ -45,9 +37,7 @@ __kernel void offset_of(__global uint *a)
     a[i + __builtin_offsetof(struct { int x; int y[80]; }, y[70])] = i;
 }
 
-//! kernel foreign_store
-//! global 256
-//! local 16
+//! kernel foreign_store global 256 local 16
 //! buffer uint 1024 zero
 //! expect refused whole
 __kernel void foreign_store(__global uint *a)
@@ -56,9 +46,7 @@ __kernel void foreign_store(__global uint *a)
     __atomic_store_n(&a[i + 3], i, 0);
 }
 
-//! kernel foreign_sum
-//! global 256
-//! local 16
+//! kernel foreign_sum global 256 local 16
 //! buffer uint 16 zero
 //! expect refused whole
 __kernel void foreign_sum(__global uint *a)

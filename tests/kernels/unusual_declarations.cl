@@ -1,7 +1,5 @@
 // Declarations that are written in less usual ways.
-//! kernel unusual
-//! global 32
-//! local 4
+//! kernel unusual global 32 local 4
 //! buffer int 64 zero
 //! expect hidden group
 #define ATTR __attribute__((always_inline))

@@ -1,9 +1,7 @@
 // Vector loads and stores, swizzles, and a copy between address spaces. In OpenCL C 3.0, as PoCL 6.0 has no
 // wait_group_events for 1.2: the linker finds none, and the process ends.
 //! options -cl-std=CL3.0
-//! kernel vectors
-//! global 32
-//! local 8
+//! kernel vectors global 32 local 8
 //! buffer float 128 iota
 //! buffer float 128 zero
 //! expect hidden group

@@ -1,19 +1,13 @@
 // Volatile buffers, by which work-groups could speak to each other: no split where a loop's end may hang on what is read
 // there, whoever has written it.
-//! kernel flags
-//! global 16
-//! local 4
+//! kernel flags global 16 local 4
 //! buffer int 64 zero
 //! expect plain
-//! kernel sums
-//! global 16
-//! local 4
+//! kernel sums global 16 local 4
 //! buffer int 64 random 100
 //! buffer int 64 zero
 //! expect plain
-//! kernel until_zero
-//! global 16
-//! local 4
+//! kernel until_zero global 16 local 4
 //! buffer int 64 zero
 //! buffer int 64 zero
 //! expect refused whole

@@ -1,25 +1,17 @@
 // Work-groups that wait for each other: split, they might wait forever.
-//! kernel wait_for_flag
-//! global 64
-//! local 8
+//! kernel wait_for_flag global 64 local 8
 //! buffer uint 2 zero
 //! buffer uint 64 zero
 //! expect refused whole together
-//! kernel wait_by_atomic
-//! global 64
-//! local 8
+//! kernel wait_by_atomic global 64 local 8
 //! buffer uint 2 zero
 //! buffer uint 64 zero
 //! expect refused whole together
-//! kernel spin_lock
-//! global 64
-//! local 8
+//! kernel spin_lock global 64 local 8
 //! buffer int 1 zero
 //! buffer uint 64 zero
 //! expect refused whole together
-//! kernel global_barrier
-//! global 2
-//! local 2
+//! kernel global_barrier global 2 local 2
 //! buffer int 1 zero
 //! buffer uint 64 zero
 //! expect refused whole together

@@ -1,7 +1,5 @@
 // Parameters written as arrays, handed on: sasmodels' layers of a particle.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random
 //! value int 3

@@ -1,7 +1,5 @@
 // A loop that changes a private array only by handing it on as one.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 128 zero
 //! value int 3
 void fill(int t[], int v) { t[1] = v; }

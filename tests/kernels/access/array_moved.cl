@@ -1,7 +1,5 @@
 // Arithmetic with a parameter that is written as an array, and what is computed from it.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 256 zero
 //! buffer int 64 random
 void put(__global int *p, int i, int v) { p[i] = v; }

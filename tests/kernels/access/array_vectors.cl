@@ -1,7 +1,5 @@
 // Components of vectors behind a parameter that is written as an array.
-//! kernel k
-//! global 32
-//! local 4
+//! kernel k global 32 local 4
 //! buffer int 1024 zero
 //! buffer int 128 random
 void one(__global int4 a[], __global const int4 in[]) { a->x = in->y; }

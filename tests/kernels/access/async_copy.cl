@@ -1,7 +1,5 @@
 // async_work_group_copy, both ways.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 //! shared 32

@@ -1,7 +1,5 @@
 // async_work_group_strided_copy out of every second element.
-//! kernel k
-//! global 32
-//! local 8
+//! kernel k global 32 local 8
 //! buffer int 32 zero
 //! buffer int 64 random 9
 //! shared 32

@@ -1,7 +1,5 @@
 // An atomic's result goes through variables to a condition.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 1 zero
 //! buffer int 64 zero
 __kernel void k(__global int *n, __global int *out)

@@ -1,7 +1,5 @@
 // An atomic in a helper that hands on a result which nobody uses.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 1 zero
 int count(__global int *p)
 {

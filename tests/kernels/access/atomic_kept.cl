@@ -1,7 +1,5 @@
 // An atomic's result goes through variables and a helper's parameter, and nowhere else.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 1 zero
 int same(int x)
 {

@@ -1,7 +1,5 @@
 // A plain store beside the atomics.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 1 zero
 __kernel void k(__global int *out)
 {

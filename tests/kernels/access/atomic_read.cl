@@ -1,7 +1,5 @@
 // An atomic that adds nothing, outside of such a loop: what it finds is used.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer uint 64 zero
 //! buffer uint 1 zero
 __kernel void k(__global uint *out, volatile __global uint *count)

@@ -1,7 +1,5 @@
 // A number's bytes taken for a vector's components are no vector of that number; a cast makes one.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 4096 zero
 __kernel void k(__global int *out)
 {

@@ -1,7 +1,5 @@
 // Lists whose inner braces are left out: each value is for the next number, vector or struct that is whole.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 4096 zero
 struct pair { int a, b; };
 struct item { struct pair x; int z; int row[2]; };

@@ -1,7 +1,5 @@
 // Formulas mean what the kernel computes: in C & binds less than ==, | less than &, and s * (i % n) needs its brackets.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 32768 random 9
 //! value int 64

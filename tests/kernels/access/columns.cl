@@ -1,7 +1,5 @@
 // A transposed write.
-//! kernel k
-//! global 16 8
-//! local 4 2
+//! kernel k global 16 8 local 4 2
 //! buffer int 128 zero
 __kernel void k(__global int *out)
 {

@@ -1,7 +1,5 @@
 // A table in constant memory.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 66 random 9
 __constant uchar table[3] = {0, 1, 2};

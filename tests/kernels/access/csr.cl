@@ -1,7 +1,5 @@
 // Rows of a sparse matrix, each from first[i] to first[i + 1]: where they lie is data.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer uint 65 rising 5
 //! buffer int 400 random 9

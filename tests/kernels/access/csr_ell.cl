@@ -1,7 +1,5 @@
 // As many entries in each row as a buffer says, at most a width.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer uchar 64 random 6
 //! buffer int 640 random 9

@@ -1,7 +1,5 @@
 // Begin and end side by side, as a vector and as a struct: ranges that are data.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer uint 128 rising 3
 //! buffer int 128 rising 3

@@ -1,7 +1,5 @@
 // Three dimensions.
-//! kernel k
-//! global 8 4 4
-//! local 2 2 2
+//! kernel k global 8 4 4 local 2 2 2
 //! buffer int 128 zero
 __kernel void k(__global int *out)
 {

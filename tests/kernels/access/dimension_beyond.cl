@@ -1,7 +1,5 @@
 // Sizes in a dimension that there isn't: 1 by the standard, 0 on PoCL. Numbers are 0 everywhere.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 256 zero
 __kernel void k(__global int *out)
 {

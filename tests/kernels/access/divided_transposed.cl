@@ -1,7 +1,5 @@
 // Row and column out of one index, transposed: the parts interleave.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! value uint 8
 __kernel void k(__global int *out, uint w)

@@ -1,7 +1,5 @@
 // do ... while whose condition is never true: it reads, and changes variables, all the same.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 4096 zero
 //! buffer uint 65 random 9
 __kernel void k(__global float *o, __global const uint *in)

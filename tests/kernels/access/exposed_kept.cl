@@ -1,7 +1,5 @@
 // A struct whose address a helper had keeps its values in a loop that stores to buffers, and hands them to functions.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 256 zero
 struct rows {
     int begin, n;

@@ -1,7 +1,5 @@
 // A block of each group, walked by its work-items.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 256 zero
 __kernel void k(__global int *out)
 {

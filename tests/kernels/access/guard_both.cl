@@ -1,7 +1,5 @@
 // A guard from below and from above.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! value int 3
 //! value int 50

@@ -1,7 +1,5 @@
 // Both branches write: each its own.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 128 zero
 //! value int 20
 __kernel void k(__global int *out, int a)

@@ -1,7 +1,5 @@
 // Only one work-item of each group writes.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 8 zero
 __kernel void k(__global int *out)
 {

@@ -1,7 +1,5 @@
 // A guard against the end: the last part ends at n.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 //! value int 50

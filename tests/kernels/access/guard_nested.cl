@@ -1,7 +1,5 @@
 // Guards in one another.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! value int 40
 //! value int 8

@@ -1,7 +1,5 @@
 // Either of two conditions: no bound from it, but writes are perhaps.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! value int 3
 //! value int 50

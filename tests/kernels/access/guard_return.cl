@@ -1,7 +1,5 @@
 // The same guard as an early return.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 //! value uint 50

@@ -1,7 +1,5 @@
 // A helper that writes.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! value int 50
 void put(__global int *p, int i, int n)

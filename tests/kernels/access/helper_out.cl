@@ -1,7 +1,5 @@
 // A helper that answers through a pointer.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 void find(int *i, int by)
 {

@@ -1,7 +1,5 @@
 // A helper with two returns, whose result is an index.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 int edge(int i)

@@ -1,7 +1,5 @@
 // A helper of more parameters than any built-in function has: pyFAI's corrections of an image have 21.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random
 //! value int 50

@@ -1,7 +1,5 @@
 // An index that is a loaded byte: 256 elements at most.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer uchar 64 random 250
 //! buffer int 300 random 9

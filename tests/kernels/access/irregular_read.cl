@@ -1,7 +1,5 @@
 // An index that is loaded: reads anything, writes are known.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 64
 //! buffer int 64 random 9

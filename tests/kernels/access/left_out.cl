@@ -1,19 +1,13 @@
 // What sometimes doesn't happen: it may be written, and never surely is.
-//! kernel continued
-//! global 64
-//! local 8
+//! kernel continued global 64 local 8
 //! buffer int 8192 zero
 //! buffer int 64 iota
 //! value int 16
-//! kernel returned
-//! global 64
-//! local 8
+//! kernel returned global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 iota
 //! value int 16
-//! kernel branched
-//! global 64
-//! local 8
+//! kernel branched global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 iota
 //! value int 16

@@ -1,7 +1,5 @@
 // A guard by what a buffer holds.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 iota
 //! buffer int 64 random 9

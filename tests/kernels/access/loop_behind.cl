@@ -1,7 +1,5 @@
 // What a variable is behind a loop.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 128 zero
 //! value int 5
 __kernel void k(__global int *out, int n)

@@ -1,7 +1,5 @@
 // A loop that may end early: what it writes is perhaps.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 256 zero
 //! buffer int 256 random 9
 __kernel void k(__global int *out, __global const int *in)

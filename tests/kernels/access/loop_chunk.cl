@@ -1,7 +1,5 @@
 // A chunk for each work-item.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 100 zero
 //! value int 100
 //! value int 7

@@ -1,7 +1,5 @@
 // Reads a row.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 16 zero
 //! buffer int 256 random 9
 //! value int 16

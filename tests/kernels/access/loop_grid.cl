@@ -1,7 +1,5 @@
 // A grid-stride loop.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 100 zero
 //! buffer int 100 random 9
 //! value int 100

@@ -1,7 +1,5 @@
 // A reduction in local memory; one result a group.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 8 zero
 //! buffer int 64 random 9
 //! shared 32

@@ -1,7 +1,5 @@
 // The least of a row: INFINITY is a call of a compiler's own function, whose type has no size.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer float 16 zero
 //! buffer float 256 random 9
 //! value int 16

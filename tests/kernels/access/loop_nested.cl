@@ -1,7 +1,5 @@
 // A window of rows.
-//! kernel k
-//! global 16 8
-//! local 4 2
+//! kernel k global 16 8 local 4 2
 //! buffer int 128 zero
 //! buffer int 240 random 9
 __kernel void k(__global int *out, __global const int *in)

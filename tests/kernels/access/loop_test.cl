@@ -1,7 +1,5 @@
 // A condition that reads: once more than the body runs, though it runs not at all.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 //! buffer int 200 random 9

@@ -1,7 +1,5 @@
 // An inner loop that begins at the outer one.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 16 zero
 //! buffer int 256 random 9
 __kernel void k(__global int *out, __global const int *in)

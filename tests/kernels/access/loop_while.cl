@@ -1,7 +1,5 @@
 // The same with while and a step of 2.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 16 zero
 //! buffer int 256 random 9
 //! value int 16

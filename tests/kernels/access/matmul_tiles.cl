@@ -1,7 +1,5 @@
 // Matrix multiplication through tiles in local memory, as in the sample.
-//! kernel k
-//! global 64 32
-//! local 4 4
+//! kernel k global 64 32 local 4 4
 //! buffer float 2048 zero
 //! buffer float 1536 random 9
 //! buffer float 3072 random 9

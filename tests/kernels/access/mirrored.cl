@@ -1,7 +1,5 @@
 // Indices mirrored at the borders by abs, abs_diff and select.
-//! kernel k
-//! global 256
-//! local 8
+//! kernel k global 256 local 8
 //! buffer int 256 random 100
 //! buffer int 256 zero
 //! value int 256

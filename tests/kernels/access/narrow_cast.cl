@@ -1,7 +1,5 @@
 // A cast to uchar bounds it.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 256 zero
 __kernel void k(__global int *out)
 {

@@ -1,8 +1,5 @@
 // A global offset.
-//! kernel k
-//! global 32
-//! local 8
-//! offset 16
+//! kernel k global 32 local 8 offset 16
 //! buffer int 64 zero
 __kernel void k(__global int *out)
 {

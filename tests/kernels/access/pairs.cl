@@ -1,7 +1,5 @@
 // Butterflies, as in FFT: two elements a work-item.
-//! kernel k
-//! global 32
-//! local 8
+//! kernel k global 32 local 8
 //! buffer int 64 zero
 //! value uint 2
 __kernel void k(__global int *out, uint s)

@@ -1,7 +1,5 @@
 // A lattice whose cells exchange with their neighbours in place, by turns; the neighbours stand in an array.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 320 random 9
 //! value uint 64
 //! value ulong 1

@@ -1,7 +1,5 @@
 // Bytes of an int buffer, through a cast.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 __kernel void k(__global int *out)
 {

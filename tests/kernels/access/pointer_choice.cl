@@ -1,7 +1,5 @@
 // A pointer to one of two buffers.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 //! buffer int 64 random 9

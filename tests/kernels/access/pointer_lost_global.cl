@@ -1,7 +1,5 @@
 // Read through a pointer of which it isn't known to which buffer it leads: any of them.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random
 //! buffer int 64 random

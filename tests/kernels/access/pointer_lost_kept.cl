@@ -1,7 +1,5 @@
 // A pointer that can't be followed becomes a number: each argument's address may have.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random
 //! value int 3

@@ -1,8 +1,6 @@
 // Pointers that a loop makes and that are read behind it, Mandelbulber's formulas: of which argument isn't known, but
 // nothing is written.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random
 //! buffer int 64 random

@@ -1,7 +1,5 @@
 // The same, written through: nothing is known of the kernel.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 128 zero
 //! buffer int 64 random
 //! value int 3

@@ -1,7 +1,5 @@
 // A pointer that is stored in memory: never split.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer ulong 64 zero
 __kernel void k(__global int *out, __global ulong *where)

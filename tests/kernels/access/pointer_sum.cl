@@ -1,7 +1,5 @@
 // Pointer arithmetic.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 __kernel void k(__global int *out, __global const int *in)

@@ -1,7 +1,5 @@
 // A pointer to arrays is made of one to numbers, in global and in local memory.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 256 random 5
 //! buffer float 256 zero
 //! shared 128

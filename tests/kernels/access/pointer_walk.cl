@@ -1,7 +1,5 @@
 // A pointer that a loop moves on.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 256 zero
 __kernel void k(__global int *out)
 {

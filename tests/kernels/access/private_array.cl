@@ -1,7 +1,5 @@
 // Offsets in a private array: constant indices are followed.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 128 zero
 __kernel void k(__global int *out)
 {

@@ -1,42 +1,30 @@
 // What the work-items have surely written before they read it is not read: down a column and up again.
-//! kernel k
-//! global 8
-//! local 2
+//! kernel k global 8 local 2
 //! buffer int 32 iota
 //! buffer int 40 random
 //! buffer int 32 random
 //! value uint 4
-//! kernel before
-//! global 8
-//! local 2
+//! kernel before global 8 local 2
 //! buffer int 32 iota
 //! buffer int 40 random
 //! buffer int 32 random
 //! value uint 4
-//! kernel loop
-//! global 8
-//! local 2
+//! kernel loop global 8 local 2
 //! buffer int 32 iota
 //! buffer int 40 random
 //! buffer int 32 random
 //! value uint 4
-//! kernel leaves
-//! global 8
-//! local 2
+//! kernel leaves global 8 local 2
 //! buffer int 32 iota
 //! buffer int 40 random
 //! buffer int 32 random
 //! value uint 4
-//! kernel further
-//! global 8
-//! local 2
+//! kernel further global 8 local 2
 //! buffer int 32 iota
 //! buffer int 40 random
 //! buffer int 32 random
 //! value uint 4
-//! kernel rising
-//! global 8
-//! local 2
+//! kernel rising global 8 local 2
 //! buffer int 32 iota
 //! buffer int 40 random
 //! buffer int 32 random

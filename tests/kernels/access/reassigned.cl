@@ -1,7 +1,5 @@
 // A variable that is assigned again and again.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 128 zero
 __kernel void k(__global int *out)
 {

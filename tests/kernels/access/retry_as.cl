@@ -1,7 +1,5 @@
 // The same with as_float, in a helper that hands on the old value, which nobody uses.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 8 zero
 float add(volatile __global float *p, float by)
 {

@@ -1,7 +1,5 @@
 // The old value is read by an atomic that adds nothing, through a union.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 8 zero
 void add(__global float *p, const float by)
 {

@@ -1,7 +1,5 @@
 // The new value is a number converted, not the bits of the sum.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 1 zero
 __kernel void k(volatile __global float *out)
 {

@@ -1,7 +1,5 @@
 // fmax by compare-and-swap.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 1 zero
 //! buffer float 64 random 8
 __kernel void k(volatile __global float *out, __global const float *in)

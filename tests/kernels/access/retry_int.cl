@@ -1,7 +1,5 @@
 // An integer sum by compare-and-swap is one that any order gives.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer uint 1 zero
 __kernel void k(volatile __global uint *out)
 {

@@ -1,7 +1,5 @@
 // The new value is made of what was read before the loop, not of what the swap expects.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 1 zero
 __kernel void k(volatile __global float *out)
 {

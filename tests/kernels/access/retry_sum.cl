@@ -1,7 +1,5 @@
 // A floating-point sum by compare-and-swap: one atomic, whose order decides about bits.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 8 zero
 //! buffer float 64 random 8
 __kernel void k(__global float *out, __global const float *in)

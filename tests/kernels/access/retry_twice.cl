@@ -1,7 +1,5 @@
 // What is added is the old value itself: no sum, its order decides about more than bits.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 1 zero
 __kernel void k(volatile __global float *out)
 {

@@ -1,7 +1,5 @@
 // The old value of a sum by compare-and-swap is used.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer float 1 zero
 //! buffer float 64 zero
 __kernel void k(__global float *sum, __global float *out)

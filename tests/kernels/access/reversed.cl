@@ -1,7 +1,5 @@
 // Writes from the end.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 __kernel void k(__global int *out)
 {

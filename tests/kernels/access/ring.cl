@@ -1,7 +1,5 @@
 // Neighbours in a ring: the first and the last part read around its end. By remainders, a mask, a selection, and ifs.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9
 //! buffer int 64 random 9

@@ -1,7 +1,5 @@
 // A lattice in which each cell and its neighbour exchange what lies between them, in place: no two touch the same.
-//! kernel k
-//! global 256
-//! local 16
+//! kernel k global 256 local 16
 //! buffer int 512 random 9
 //! value uint 8
 //! value uint 4

@@ -1,7 +1,5 @@
 // A torus, nine cells around each: whole rows, and one more at each end, which may be the other end's.
-//! kernel k
-//! global 16 16
-//! local 4 4
+//! kernel k global 16 16 local 4 4
 //! buffer uchar 256 zero
 //! buffer uchar 256 random 9
 //! value int 16

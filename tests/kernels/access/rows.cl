@@ -1,7 +1,5 @@
 // Two dimensions, row-major: dimension 1 keeps ranges whole, dimension 0 interleaves them.
-//! kernel k
-//! global 16 8
-//! local 4 2
+//! kernel k global 16 8 local 4 2
 //! buffer int 128 zero
 __kernel void k(__global int *out)
 {

@@ -1,7 +1,5 @@
 // A matrix narrower than the launch: the guard keeps rows apart along both dimensions.
-//! kernel k
-//! global 16 8
-//! local 4 2
+//! kernel k global 16 8 local 4 2
 //! buffer int 88 zero
 //! value int 11
 //! value int 8

@@ -1,7 +1,5 @@
 // Side effects in conditions and indices.
-//! kernel k
-//! global 32
-//! local 8
+//! kernel k global 32 local 8
 //! buffer int 64 zero
 __kernel void k(__global int *out)
 {

@@ -1,7 +1,5 @@
 // An array of structs: one member of each.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 256 zero
 struct s {
     int x, y, z, w;

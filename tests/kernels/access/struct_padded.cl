@@ -1,7 +1,5 @@
 // Whole structs with padding: not surely all bytes.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 128 zero
 struct s {
     int x;

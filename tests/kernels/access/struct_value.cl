@@ -1,7 +1,5 @@
 // Sizes in a struct by value.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! value ulong 214748364810
 struct d {

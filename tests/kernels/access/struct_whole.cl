@@ -1,7 +1,5 @@
 // Whole structs, without padding.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 128 zero
 //! buffer int 128 random 9
 struct s {

@@ -1,7 +1,5 @@
 // Cases that write to different places.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 256 zero
 //! value int 2
 __kernel void k(__global int *out, int c)

@@ -1,7 +1,5 @@
 // Three neighbouring elements each: one range per part.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 192 zero
 __kernel void k(__global int *out)
 {

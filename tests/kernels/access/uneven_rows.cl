@@ -1,7 +1,5 @@
 // A padded pitch.
-//! kernel k
-//! global 16 8
-//! local 4 2
+//! kernel k global 16 8 local 4 2
 //! buffer int 160 zero
 //! value int 20
 __kernel void k(__global int *out, int pitch)

@@ -1,7 +1,5 @@
 // A spin lock, taken in a loop without a condition.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 1 zero
 //! buffer int 1 zero
 __kernel void k(__global int *latch, __global int *sum)

@@ -1,7 +1,5 @@
 // The same without volatile: nothing in the loop could end it.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 1 zero
 //! buffer int 64 zero
 __kernel void k(__global int *flag, __global int *out)

@@ -1,7 +1,5 @@
 // Every work-item reads all.
-//! kernel k
-//! global 16
-//! local 4
+//! kernel k global 16 local 4
 //! buffer int 16 zero
 //! buffer int 50 random 9
 //! value int 50

@@ -1,7 +1,5 @@
 // Formulas say where numbers are taken without their signs: (uint)(i - s) < n isn't i - s < n.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 192 zero
 //! buffer int 192 random 9
 //! value int 64

@@ -1,7 +1,5 @@
 // A product that may wrap in uint: nothing is known of it, but for the guard.
-//! kernel k
-//! global 64
-//! local 8
+//! kernel k global 64 local 8
 //! buffer int 64 zero
 //! value uint 100000000
 __kernel void k(__global int *out, uint s)
