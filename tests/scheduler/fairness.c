@@ -317,27 +317,6 @@ static void free_world(struct world *w)
     free(w);
 }
 
-/* One works beside a task that comes and goes; whoever comes then has no claim on the time that it has had. */
-static void test_after_a_task(void **state)
-{
-    for (enum habit habit = ALWAYS; habit <= AFTER; habit++) {
-        struct world *w = new_world(2);
-        enter(w, 0, 0, habit, 100);
-        for (unsigned i = 0; i < 50; i++) {
-            enter(w, 1, 1, AFTER, 100);
-            run_until(w, w->now + 1000);
-            go(w, 1);
-            run_until(w, w->now + 1000);
-        }
-        assert_true(w->c[0].had_ns[1] > 40000);
-        enter(w, 2, 0, ALWAYS, 100);
-        const uint64_t before = w->c[0].had_ns[1];
-        run_until(w, w->now + 2000);
-        assert_in_range(w->c[0].had_ns[1] - before, 500, 1500);
-        free_world(w);
-    }
-}
-
 /* One that is a task for a while, and then none, owes nothing for that time. */
 static void test_after_being_a_task(void **state)
 {
@@ -352,33 +331,11 @@ static void test_after_being_a_task(void **state)
     free_world(w);
 }
 
-/* Who leaves and comes again after each unit has no more than who stays. */
-static void test_coming_again(void **state)
-{
-    struct world *w = new_world(1);
-    for (uint32_t c = 0; c < 4; c++)
-        enter(w, c, 0, ALWAYS, 100);
-    uint64_t had = 0;
-    while (w->now < 100000) {
-        run_until(w, w->now + 10);
-        for (uint32_t c = 1; c < 4; c++)
-            if (w->c[c].had_ns[1] >= 100) {
-                had += w->c[c].had_ns[1];
-                go(w, c);
-                enter(w, c, 0, ALWAYS, 100);
-            }
-    }
-    assert_true(w->c[0].had_ns[1] > 23000 && had > 70000);
-    free_world(w);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_units),
-        cmocka_unit_test(test_after_a_task),
         cmocka_unit_test(test_after_being_a_task),
-        cmocka_unit_test(test_coming_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

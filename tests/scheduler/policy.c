@@ -374,104 +374,6 @@ static void test_random_sequences(void **state)
     assert_true(grants > 10000 && alones > 100); /* the sequences do something */
 }
 
-/* ---- shares ---- */
-
-/* Applications without a task that always have two more requests waiting; the device runs what it is given in order. */
-struct sharer {
-    uint64_t chunk, claimed, had;
-};
-
-static void test_fair_shares(void **state)
-{
-    uint64_t seed = seed_run(0, NULL, 20141);
-    for (unsigned run = 0; run < 50; run++) {
-        random_state = seed + run;
-        struct world *w = calloc(1, sizeof *w);
-        w->resources = 2;
-        w->depth = 1 + rnd(2);
-        w->policy = gs_policy_new(2, w->depth, CLIENTS, &ops, w);
-        unsigned n = 2 + rnd(CLIENTS - 2);
-        struct sharer s[CLIENTS] = {0};
-        uint64_t longest = 0;
-        for (uint32_t c = 0; c < n; c++) {
-            s[c].chunk = 10 + rnd(1000);
-            s[c].claimed = rnd(3) == 0 ? rnd(5000) : s[c].chunk; /* some lie, or don't know */
-            longest = s[c].chunk > longest ? s[c].chunk : longest;
-            w->there[c] = true;
-            assert_int_equal(gs_policy_join(w->policy, c, c, 0, w->now), 0);
-        }
-        uint32_t slot = 0;
-        for (unsigned i = 0; i < 20000; i++) {
-            for (uint32_t c = 0; c < n; c++) {
-                while (!gs_policy_waiting(w->policy, c, 1)) {
-                    struct gs_policy_request rq = {
-                        .slot = slot++ % GS_MAX_SLOTS, .resource = 1, .cost_ns = s[c].claimed};
-                    if (slot_waits(w, c, rq.slot))
-                        continue;
-                    w->list[w->n++] = (struct waiting){c, rq.slot, 1, w->orders++, false};
-                    assert_int_equal(gs_policy_request(w->policy, c, &rq, w->now), 0);
-                }
-            }
-            uint32_t holder = 0;
-            while (!w->units[holder][1])
-                holder++;
-            w->now += s[holder].chunk;
-            s[holder].had += s[holder].chunk;
-            w->units[holder][1]--;
-            gs_policy_look(w->policy, holder, 1, w->units[holder][1], w->now);
-            check(w);
-            /* A lie about the cost is charged until the truth is known: for `depth` chunks at most. */
-            for (uint32_t a = 0; a < n; a++)
-                for (uint32_t b = 0; b < n; b++)
-                    if (s[a].had > s[b].had + 2 * w->depth * (longest + 5000))
-                        fail_msg("run %u: %" PRIu64 " against %" PRIu64 " at %" PRIu64, run, s[a].had, s[b].had,
-                                 w->now);
-        }
-        uint64_t least = UINT64_MAX;
-        for (uint32_t c = 0; c < n; c++)
-            least = s[c].had < least ? s[c].had : least;
-        assert_true(least > w->now / n * 9 / 10);
-        gs_policy_free(w->policy);
-        free(w);
-    }
-}
-
-/* One that was away, or alone, for long has neither a claim nor a debt for it. */
-static void test_no_credit_for_absence(void **state)
-{
-    struct world *w = calloc(1, sizeof *w);
-    w->resources = 2;
-    w->depth = 1;
-    w->policy = gs_policy_new(2, 1, CLIENTS, &ops, w);
-    uint64_t had[3] = {0};
-    uint32_t slot[3] = {0};
-    for (uint32_t c = 0; c < 3; c++) {
-        w->there[c] = true;
-        gs_policy_join(w->policy, c, c, 0, w->now);
-    }
-    for (unsigned i = 0; i < 3000; i++) {
-        for (uint32_t c = 0; c < (i < 1000 ? 2 : 3); c++)
-            while (!gs_policy_waiting(w->policy, c, 1)) {
-                struct gs_policy_request rq = {.slot = slot[c]++ % GS_MAX_SLOTS, .resource = 1};
-                w->list[w->n++] = (struct waiting){c, rq.slot, 1, w->orders++, false};
-                gs_policy_request(w->policy, c, &rq, w->now);
-            }
-        uint32_t holder = 0;
-        while (!w->units[holder][1])
-            holder++;
-        w->now += 100;
-        had[holder] += i < 1000 ? 0 : 100;
-        w->units[holder][1]--;
-        gs_policy_look(w->policy, holder, 1, 0, w->now);
-        if (i == 1100) /* the newcomer has had its third, not all */
-            assert_in_range(had[2], 2000, 5000);
-    }
-    for (uint32_t c = 0; c < 3; c++)
-        assert_in_range(had[c], 66000, 67500);
-    gs_policy_free(w->policy);
-    free(w);
-}
-
 /* ---- single cases, as a user would tell them ---- */
 
 static void ask_for(struct world *w, uint32_t client, uint32_t slot, unsigned resource)
@@ -500,25 +402,6 @@ static void free_world(struct world *w)
 {
     gs_policy_free(w->policy);
     free(w);
-}
-
-/* An urgent request waits for what runs and what stands behind it on the device, and for no more. */
-static void test_waits_for_depth_units(void **state)
-{
-    struct world *w = new_world(1, 2);
-    ask_for(w, 5, 0, 1);
-    w->units[5][1]++; /* by the fast path */
-    for (uint32_t s = 1; s < 10; s++)
-        ask_for(w, 5, s, 1);
-    ask_for(w, 3, 0, 1);
-    assert_int_equal(w->units[5][1], 2);
-    w->units[5][1]--;
-    gs_policy_look(w->policy, 5, 1, 1, w->now);
-    assert_int_equal(w->units[5][1], 1); /* not refilled */
-    w->units[5][1]--;
-    gs_policy_look(w->policy, 5, 1, 0, w->now);
-    assert_int_equal(w->units[3][1], 1);
-    free_world(w);
 }
 
 /* Of several GPUs the one with its data if that is free, else an idle one, else one where only lower ones are: it moves
@@ -570,38 +453,6 @@ static void test_cancel_by_number(void **state)
     free_world(w);
 }
 
-static void test_watchdog(void **state)
-{
-    struct world *w = new_world(1, 2);
-    ask_for(w, 5, 0, 1);
-    w->now = 10000;
-    assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX); /* it hurts nobody */
-    ask_for(w, 3, 0, 1);
-    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 10500);
-    w->now = 10499;
-    assert_int_equal(gs_policy_expire(w->policy, w->now, 500), 0);
-    w->now = 10500;
-    assert_int_equal(gs_policy_expire(w->policy, w->now, 500), GS_MASK(1));
-    assert_int_equal(w->units[3][1], 1);
-    gs_policy_look(w->policy, 5, 1, 0, w->now); /* the late release changes nothing */
-    assert_int_equal(w->units[3][1], 1);
-    check(w);
-    free_world(w);
-}
-
-/* The holder waited for its own next unit long before anybody else came: the time counts from when the other came. */
-static void test_watchdog_counts_from_the_first_hurt(void **state)
-{
-    struct world *w = new_world(1, 1);
-    ask_for(w, 5, 0, 1);
-    ask_for(w, 5, 1, 1);
-    w->now = 10000;
-    assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX);
-    ask_for(w, 3, 0, 1);
-    assert_int_equal(gs_policy_next_expiry(w->policy, 500), 10500);
-    free_world(w);
-}
-
 /* No client but 4 to 7, which are no tasks. */
 static struct world *new_world_without_tasks(unsigned gpus)
 {
@@ -616,80 +467,6 @@ static void ask_alone(struct world *w, uint32_t client, uint32_t slot, unsigned 
     struct gs_policy_request rq = {.slot = slot, .resource = resource, .alone = true};
     w->list[w->n++] = (struct waiting){client, slot, resource, w->orders++, true};
     assert_int_equal(gs_policy_request(w->policy, client, &rq, w->now), 0);
-}
-
-static void release_one(struct world *w, uint32_t client, unsigned resource)
-{
-    w->units[client][resource]--;
-    if (w->asks[client][resource])
-        gs_policy_look(w->policy, client, resource, w->units[client][resource], w->now);
-}
-
-/* A resource alone: after what runs, not together with a lease of its own, and nobody else has a unit until its end. */
-static void test_alone(void **state)
-{
-    struct world *w = new_world_without_tasks(1);
-    ask_for(w, 5, 0, 1);
-    ask_alone(w, 4, 0, 1);
-    assert_int_equal(w->units[4][1], 0);
-    release_one(w, 5, 1);
-    assert_int_equal(w->units[4][1], 1);
-    assert_true(w->asks[4][1]); /* it takes nothing more by itself, and says when it is done */
-    ask_for(w, 5, 1, 1);
-    ask_for(w, 6, 0, 1);
-    assert_int_equal(w->units[5][1] + w->units[6][1], 0);
-    release_one(w, 4, 1);
-    assert_int_equal(w->units[5][1] + w->units[6][1], 1);
-    assert_false(w->leased[4][1]);
-    check(w);
-    free_world(w);
-    w = new_world_without_tasks(2);
-    ask_alone(w, 4, 0, 1); /* nobody wants it: no lease is left when it ends */
-    release_one(w, 4, 1);
-    assert_false(w->leased[4][1]);
-    free_world(w);
-}
-
-/* It waits for the last task's end and is in nobody's way meanwhile, the watchdog's least of all. */
-static void test_alone_waits_for_tasks(void **state)
-{
-    struct world *w = new_world_without_tasks(1);
-    w->priority[7] = 1;
-    gs_policy_set_priority(w->policy, 7, 1, w->now);
-    ask_for(w, 7, 0, 1);
-    ask_alone(w, 4, 0, 1);
-    assert_false(w->asks[7][1]); /* a lease as if nobody waited */
-    assert_true(gs_policy_next_expiry(w->policy, 500) == UINT64_MAX);
-    release_one(w, 7, 1);
-    assert_int_equal(w->units[4][1], 0);
-    assert_int_equal(gs_policy_waiting(w->policy, 4, 0)->slot, 0);
-    w->priority[7] = 0;
-    gs_policy_set_priority(w->policy, 7, 0, w->now); /* no task any more */
-    assert_int_equal(w->units[4][1], 1);
-    free_world(w);
-}
-
-/* A task that comes has the holder yield, and gets the resource before all others. */
-static void test_alone_yields_to_tasks(void **state)
-{
-    struct world *w = new_world_without_tasks(1);
-    ask_alone(w, 4, 0, 1);
-    ask_alone(w, 5, 0, 1);
-    ask_for(w, 6, 0, 1);
-    assert_int_equal(w->yields, 0);
-    w->priority[7] = 2;
-    gs_policy_set_priority(w->policy, 7, 2, w->now);
-    assert_int_equal(w->yields, 1);
-    ask_for(w, 7, 0, 1);
-    release_one(w, 4, 1);
-    assert_int_equal(w->units[7][1], 1);
-    release_one(w, 7, 1);
-    assert_int_equal(w->units[6][1], 1);
-    release_one(w, 6, 1);
-    assert_int_equal(w->units[5][1], 0); /* the task is still there */
-    leave(w, 7);
-    assert_int_equal(w->units[5][1], 1);
-    free_world(w);
 }
 
 /* One that goes on renewing keeps it; one that doesn't has ten times as long as others; a task's coming ends that. */
@@ -718,26 +495,6 @@ static void test_alone_and_the_watchdog(void **state)
     free_world(w);
 }
 
-/* Time is charged when it has been had, also to those whose requests all stand in the line already. */
-static void test_charged_at_once(void **state)
-{
-    struct world *w = new_world(1, 1);
-    const uint64_t chunk[2] = {1000, 100};
-    for (uint32_t slot = 0; slot < 10; slot++)
-        for (uint32_t c = 0; c < 2; c++)
-            ask_for(w, 5 + c, slot, 1);
-    unsigned done[2] = {0};
-    while (done[1] < 10) {
-        uint32_t holder = w->units[5][1] ? 0 : 1;
-        w->now += chunk[holder];
-        done[holder]++;
-        w->units[5 + holder][1] = 0;
-        gs_policy_look(w->policy, 5 + holder, 1, 0, w->now);
-    }
-    assert_int_equal(done[0], 1);
-    free_world(w);
-}
-
 static void test_wrong_requests(void **state)
 {
     struct world *w = new_world(2, 1);
@@ -759,21 +516,9 @@ static void test_wrong_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_sequences),
-        cmocka_unit_test(test_fair_shares),
-        cmocka_unit_test(test_no_credit_for_absence),
-        cmocka_unit_test(test_waits_for_depth_units),
-        cmocka_unit_test(test_which_gpu),
-        cmocka_unit_test(test_the_less_used_gpu),
-        cmocka_unit_test(test_cancel_by_number),
-        cmocka_unit_test(test_watchdog),
-        cmocka_unit_test(test_watchdog_counts_from_the_first_hurt),
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_alone_waits_for_tasks),
-        cmocka_unit_test(test_alone_yields_to_tasks),
-        cmocka_unit_test(test_alone_and_the_watchdog),
-        cmocka_unit_test(test_charged_at_once),
-        cmocka_unit_test(test_wrong_requests),
+        cmocka_unit_test(test_random_sequences),       cmocka_unit_test(test_which_gpu),
+        cmocka_unit_test(test_the_less_used_gpu),      cmocka_unit_test(test_cancel_by_number),
+        cmocka_unit_test(test_alone_and_the_watchdog), cmocka_unit_test(test_wrong_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,19 +162,6 @@ static void bring_to_five(struct world *w)
     assert_int_equal(holder(w), C);
 }
 
-static void test_newcomer_is_level(void **state)
-{
-    struct world *w = new_world(1);
-    bring_to_five(w);
-    ask_for(w, D, GPU); /* it comes after A, and has no claim on the time before */
-    pass(w, 5);
-    give_back(w, C, GPU);
-    assert_int_equal(holder(w), A);
-    assert_int_equal(gs_policy_share_ns(w->policy, C, 1), 10 * MS);
-    assert_int_equal(gs_policy_share_ns(w->policy, C, 0), 0);
-    free_world(w);
-}
-
 static void test_start_of_who_is_left_alone(void **state)
 {
     struct world *w = new_world(1);
@@ -337,15 +324,6 @@ static void test_as_seen(void **state)
     assert_int_equal(w->offence.kept_ns, 434 * MS); /* from when it was short */
     assert_int_equal(w->offence.waited_ns, 0);
     assert_int_equal(w->units[C][OTHER_GPU], 1);
-    free_world(w);
-}
-
-static void test_link_and_gpu_have_their_chunks(void **state)
-{
-    struct world *w = new_world(2);
-    ask_for(w, A, GS_RESOURCE_PCI);
-    ask_for(w, B, GS_RESOURCE_PCI);
-    assert_int_equal(expires_in(w), 2 * PCI_CHUNK + PATIENCE);
     free_world(w);
 }
 
@@ -579,7 +557,6 @@ static void test_who_is_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_newcomer_is_level),
         cmocka_unit_test(test_start_of_who_is_left_alone),
         cmocka_unit_test(test_task_sets_no_start),
         cmocka_unit_test(test_user_owes_the_most),
@@ -587,7 +564,6 @@ int main(void)
         cmocka_unit_test(test_page_that_lies),
         cmocka_unit_test(test_limit_counts_from_the_first),
         cmocka_unit_test(test_as_seen),
-        cmocka_unit_test(test_link_and_gpu_have_their_chunks),
         cmocka_unit_test(test_renewing_a_plain_unit),
         cmocka_unit_test(test_patience_goes_with_who_leaves),
         cmocka_unit_test(test_what_spends_no_patience),
