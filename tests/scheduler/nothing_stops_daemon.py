@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What must not stop the daemon: its config, its log, questions, a crowd."""
-import contextlib
 import ctypes
 import errno
 import fcntl
@@ -21,16 +20,7 @@ import threading
 import time
 
 from enemy import ANSWER, CHOOSE, DAEMON, FIONREAD, PING, PLAIN, REFUSED, REQUEST, STATUS, TOOL, WELCOME, NO_TASK
-from enemy import Daemon, die_with_parent, hello, message, receive, run_cases, wait_for
-
-
-@contextlib.contextmanager
-def as_user(uid):
-    os.seteuid(uid)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
+from enemy import Daemon, as_user, die_with_parent, fork, hello, kill, message, needs_root, receive, run_cases, slowly, wait_for
 
 
 SIOCOUTQ = 0x5411
@@ -154,17 +144,14 @@ def an_answer_mapped_often():
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
     d = Daemon()
-    s = d.connect()
-    s.send(hello(flags=NO_TASK))
-    assert wait_for(s)[0] == WELCOME
+    s, _ = d.join()
     s.send(message(STATUS))
     fd = wait_for(s)[1]
     children = []
     for _ in range(4):
         r, w = os.pipe()
-        child = os.fork()
+        child = fork()
         if child == 0:
-            die_with_parent()
             for _ in range(60000):
                 at = libc.mmap(None, ctypes.c_size_t(4096), 1, 0x8001, fd, ctypes.c_long(0))  # SHARED | POPULATE
                 if at in (None, 2**64 - 1):
@@ -187,26 +174,19 @@ def an_answer_mapped_often():
     own, others = (now - then for now, then in zip(cpu_ns(d), before))
     assert others > own, (own, others)
     for child in children:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        kill(child)
     d.end()
 
 
+@needs_root
 def a_word_among_many_waits():
     """The kernel keeps waits in lists by a number made of the word's place. A client may fill one that has a word of its
     page: whoever wakes it looks through all of these, and that isn't the thread that grants."""
-    if os.geteuid():
-        return print("left out, many waits: needs another user", file=sys.stderr)
     libc = ctypes.CDLL(None)
-    d = Daemon(PLAIN + "[task t]\nperiod = 1s\nuser = 65534\n", args=["--mode", "0666"])  # a named user's porter never rests
-    os.chmod(d.dir, 0o755)
+    d = Daemon(PLAIN + "[task t]\nperiod = 1s\nuser = 65534\n", for_all=True)  # a named user's porter never rests
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    child = os.fork()
+    child = fork(65534)
     if child == 0:
-        die_with_parent()
-        os.setgid(65534)
-        os.setuid(65534)
-        die_with_parent()
         threading.stack_size(65536)
         end = time.monotonic() + 120
         waited = mmap.mmap(-1, 4096)
@@ -277,8 +257,7 @@ def a_word_among_many_waits():
     else:
         assert found == b"none"
         print("left out, many waits: no word of sixty pages is in the same list", file=sys.stderr)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    kill(child)
     d.end()
 
 
@@ -306,12 +285,8 @@ def newcomer(d, uid, held=None, **said):
     """A process of that user's that says hello, without a task's name if not told: a function that gives what it hears, the message's
     type and its task. With a folder its program can't be looked up until `folder/PID` goes (stuck_link.c)."""
     go, told = os.pipe(), os.pipe()
-    child = os.fork()
+    child = fork(uid)
     if child == 0:
-        die_with_parent()
-        os.setgroups([])
-        os.setgid(uid)
-        os.setuid(uid)
         os.read(go[0], 1)
         s = d.connect()
         s.send(hello(**said))
@@ -327,8 +302,7 @@ def newcomer(d, uid, held=None, **said):
 
     def heard():
         data = os.read(told[0], 256)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        kill(child)
         for fd in go + told:
             os.close(fd)
         return struct.unpack("=IHH", data[:8])[2], data.find(b"by-path\0") > 0
@@ -336,20 +310,12 @@ def newcomer(d, uid, held=None, **said):
     return child, heard
 
 
+@needs_root
 def a_program_that_is_long_in_coming():
     """A process that becomes another program decides how long that takes: nobody else waits for what it is called."""
-    if os.geteuid() != 0:
-        return print("left out, a program that is long in coming: needs another user", file=sys.stderr)
     held = tempfile.mkdtemp()
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
-
-    def daemon(*more):
-        d = Daemon(PLAIN + f"[task by-path]\nperiod = 1s\nuser = *\nmatch = {os.path.realpath('/proc/self/exe')}\n",
-                   under=["env", "LD_PRELOAD=" + library, "GS_STUCK=" + held, *more], args=["--mode", "0666"])
-        os.chmod(d.dir, 0o755)
-        return d
-
-    d = daemon("GS_NO_TIMER=1")
+    task = f"[task by-path]\nperiod = 1s\nuser = *\nmatch = {os.path.realpath('/proc/self/exe')}\n"
+    d = Daemon(PLAIN + task, for_all=True, under=slowly(STUCK=held, NO_TIMER=1))
     slow, slow_heard = newcomer(d, 65534, held)
     other, other_heard = newcomer(d, 65534 - 64)  # whatever its number is
     assert other_heard() == (WELCOME, True)
@@ -363,7 +329,7 @@ def a_program_that_is_long_in_coming():
     assert slow_heard() == (WELCOME, True)
     d.end()
     # Who waits for two seconds goes on as one whose program isn't known.
-    d = daemon()
+    d = Daemon(PLAIN + task, for_all=True, under=slowly(STUCK=held))
     slow, slow_heard = newcomer(d, 65534, held)
     assert slow_heard() == (WELCOME, False)
     os.unlink(f"{held}/{slow}")
@@ -377,12 +343,8 @@ class Joiner:
 
     def __init__(self, d, uid, held=None):
         self.told, self.says = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.pid = os.fork()
+        self.pid = fork(uid)
         if self.pid == 0:
-            die_with_parent()
-            os.setgroups([])
-            os.setgid(uid)
-            os.setuid(uid)
             connections = []
             while True:
                 order = self.told.recv(64)
@@ -420,31 +382,22 @@ class Joiner:
         os.unlink(self.held)
 
     def end(self):
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        kill(self.pid)
         self.says.close()
         self.told.close()
 
 
+@needs_root
 def a_priority_that_is_long_in_coming():
     """How long the kernel takes to set a thread's priority, who has the thread decides: nobody else waits for that."""
-    if os.geteuid() != 0:
-        return print("left out, a priority that is long in coming: needs other users", file=sys.stderr)
     held = tempfile.mkdtemp()
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
     tasks = "[task low]\nperiod = 1s\nuser = 65534\n[task high]\nperiod = 100ms\nuser = 65470\n"  # the same but for 64
-
-    def daemon(*more):
-        d = Daemon("[system]\ngpus = 1\n" + tasks, args=["--mode", "0666"],
-                   under=["env", "LD_PRELOAD=" + library, "GS_STUCK=" + held, *more])
-        os.chmod(d.dir, 0o755)
-        return d
 
     def wait_for_clients(n):
         while d.status()["daemon"]["clients"] != n:
             time.sleep(0.001)
 
-    d = daemon("GS_NO_TIMER=1")
+    d = Daemon("[system]\ngpus = 1\n" + tasks, for_all=True, under=slowly(STUCK=held, NO_TIMER=1))
     if os.sched_getscheduler(d.process.pid) != os.SCHED_FIFO:
         print("left out, a priority that is long in coming: SCHED_FIFO isn't permitted", file=sys.stderr)
         return d.end()
@@ -523,7 +476,7 @@ def a_priority_that_is_long_in_coming():
         j.end()
     d.cleanup()
     # Who waits for long is welcome without it.
-    d = daemon()
+    d = Daemon("[system]\ngpus = 1\n" + tasks, for_all=True, under=slowly(STUCK=held))
     slow = Joiner(d, 65534, held)
     slow.tell(b"low")
     assert slow.hears() == WELCOME and not slow.is_first()
@@ -535,28 +488,24 @@ def a_priority_that_is_long_in_coming():
 
 def a_process_of_many_threads():
     """Only its first 128 are given a priority, as the daemon sets one after the other: the welcome comes when it is done."""
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
-    d = Daemon("[system]\ngpus = 1\n[task t]\nperiod = 1s\n", under=["env", "LD_PRELOAD=" + library, "GS_NO_TIMER=1"])
+    d = Daemon("[system]\ngpus = 1\n[task t]\nperiod = 1s\n", under=slowly(NO_TIMER=1))
     if os.sched_getscheduler(d.process.pid) != os.SCHED_FIFO:
         print("left out, a process of many threads: SCHED_FIFO isn't permitted", file=sys.stderr)
         return d.end()
     told, says = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
-        die_with_parent()
         threading.stack_size(65536)
         for _ in range(200):
             threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
-        s = d.connect()
-        s.send(hello(task=b"t"))
-        os.write(says, b"in" if wait_for(s)[0] == WELCOME else b"out")
+        _ = d.join(b"t")
+        os.write(says, b"in")
         time.sleep(1000)
     assert os.read(told, 3) == b"in"
     first = [int(t) for t in os.listdir(f"/proc/{child}/task")
              if os.sched_getscheduler(int(t)) & ~os.SCHED_RESET_ON_FORK == os.SCHED_FIFO]
     assert len(first) == 128, len(first)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    kill(child)
     d.end()
 
 
@@ -564,12 +513,7 @@ def the_share_of_a_flood():
     """A task below the highest rests when its messages have taken 2 ms more than a twentieth of a processor: what it has said
     is heard in a third of the daemon's time at most, with the turns around it, and in all of it without rests."""
     d = Daemon("[system]\ngpus = 1\n[task high]\nperiod = 1s\npriority = 2\n[task low]\nperiod = 1s\npriority = 1\nwarmup = 99\n")
-    crowd = []
-    for task in [b"high"] + [b"low"] * 15:
-        s = d.connect()
-        s.send(hello(task=task))
-        assert wait_for(s)[0] == WELCOME
-        crowd.append(s)
+    crowd = [d.join(task)[0] for task in [b"high"] + [b"low"] * 15]
     d.process.send_signal(signal.SIGSTOP)
     for s in crowd[1:]:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -592,13 +536,9 @@ def the_share_of_a_flood():
 def the_rest_after_a_stall():
     """A virtual machine that stands still counts as the time of whichever thread it was: of a turn no more counts than a
     millisecond, so that who has a twentieth of a processor, the least of all, rests for 20 at most."""
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
-    d = Daemon(under=["env", "LD_PRELOAD=" + library, "GS_STALLS=1"])
+    d = Daemon(under=slowly(STALLS=1))
     for _ in range(10):
-        s = d.connect()
-        s.send(hello(flags=NO_TASK))
-        assert wait_for(s)[0] == WELCOME
-        s.close()
+        d.join()[0].close()
     rests = [int(ns) for ns in re.findall(r"rests for (\d+) ns", open(d.log).read())]
     assert rests and max(rests) <= 20_000_000, rests
     d.end()
@@ -606,21 +546,14 @@ def the_rest_after_a_stall():
 
 def a_line_that_is_full():
     """Another user's connections fill the line of the socket that is everybody's: root's has a line of its own."""
-    d = Daemon(args=["--mode", "0666"])
-    os.chmod(d.dir, 0o755)
+    d = Daemon(for_all=True)
     d.process.send_signal(signal.SIGSTOP)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    child = os.fork()
+    root = os.geteuid() == 0
+    child = fork(65534 if root else None)
     if child == 0:
-        die_with_parent()
-        if os.geteuid() == 0:
-            os.setgid(65534)
-            os.setuid(65534)
-            die_with_parent()
-            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            theirs.send(b"may" if s.connect_ex(d.socket + ".0") == 0 else b"may not")
-        else:
-            theirs.send(b"may not")
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        theirs.send(b"may" if root and s.connect_ex(d.socket + ".0") == 0 else b"may not")
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         kept = []
@@ -639,18 +572,15 @@ def a_line_that_is_full():
     s.send(message(STATUS))
     assert wait_for(s)[0] == ANSWER
     assert d.status()["daemon"]
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    kill(child)
     d.end()
 
 
+@needs_root
 def a_line_of_ones_own():
     """Whom the config names has a line of its own, too, which no other user may join; with another config another user."""
-    if os.geteuid():
-        return print("left out, a line of one's own: needs other users", file=sys.stderr)
     task = PLAIN + "[task t]\nperiod = 100ms\nuser = %d\n"
-    d = Daemon(task % 19999, args=["--mode", "0666"])
-    os.chmod(d.dir, 0o755)
+    d = Daemon(task % 19999, for_all=True)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     tool = os.open(TOOL, os.O_RDONLY)
@@ -673,11 +603,8 @@ def a_line_of_ones_own():
     assert kept[-1][0] == "EAGAIN", kept[-1]
     before = own_sockets()
     assert before == 1
-    asker = os.fork()
+    asker = fork(19999)
     if asker == 0:
-        die_with_parent()
-        os.setgid(19999)
-        os.setuid(19999)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.execve(tool, [TOOL, "status"], {"GPUSPARC_SOCKET": d.socket})
     while own_sockets() == before:  # it hasn't connected yet
@@ -758,24 +685,16 @@ def a_user_who_floods():
     d.end()
 
 
+@needs_root
 def a_crowd_of_users():
     """Of 512 places the ninth user gets one, and whoever has as many as the others gets no other's."""
-    if os.geteuid():
-        return print("left out, a crowd of users: needs other users", file=sys.stderr)
-    d = Daemon()
-    os.chmod(d.dir, 0o755)
-    os.chmod(d.socket, 0o666)
-
-    def connect_as(uid):
-        with as_user(uid):
-            return d.connect()
-
-    crowd = {uid: [connect_as(uid) for _ in range(64)] for uid in range(20001, 20009)}
-    ninth = connect_as(20009)
+    d = Daemon(for_all=True)
+    crowd = {uid: [d.connect(uid) for _ in range(64)] for uid in range(20001, 20009)}
+    ninth = d.connect(20009)
     firsts = {s[0]: uid for uid, s in crowd.items()}
     lost = select.select(list(firsts), [], [], 60)[0]
     assert len(lost) == 1 and lost[0].recv(256) == b"", lost
-    again = connect_as(firsts[lost[0]])
+    again = d.connect(firsts[lost[0]])
     assert wait_for(again)[0] == REFUSED
     ninth.send(hello(flags=NO_TASK))
     assert wait_for(ninth)[0] == WELCOME
@@ -784,23 +703,13 @@ def a_crowd_of_users():
     d.end()
 
 
+@needs_root
 def a_crowd_of_numbers():
     """One person with many users' numbers, and a connection of each, keeps out nobody whom the config names."""
-    if os.geteuid():
-        return print("left out, a crowd of numbers: needs other users", file=sys.stderr)
-    d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = 19999\n")
-    os.chmod(d.dir, 0o755)
-    os.chmod(d.socket, 0o666)
-
-    def connect_as(uid):
-        with as_user(uid):
-            return d.connect()
-
+    d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = 19999\n", for_all=True)
     os.kill(d.process.pid, signal.SIGSTOP)  # nobody's two seconds have passed when the last one comes
-    crowd = [connect_as(20000 + i) for i in range(512)]
-    other = connect_as(30000)
-    named = connect_as(19999)
-    root = connect_as(0)
+    crowd = [d.connect(20000 + i) for i in range(512)]
+    other, named, root = (d.connect(uid) for uid in (30000, 19999, 0))
     for s in (named, root):
         s.send(hello(flags=NO_TASK))
     os.kill(d.process.pid, signal.SIGCONT)
@@ -812,22 +721,12 @@ def a_crowd_of_numbers():
     d.end()
 
 
+@needs_root
 def a_crowd_of_numbers_that_speaks():
     """Who is root, or named by the config, says hello behind as many of these as one or two of the daemon's turns hear (64
     each), and not behind one of each number: clients are numbered in the order in which they join."""
-    if os.geteuid():
-        return print("left out, a crowd of numbers that speaks: needs other users", file=sys.stderr)
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
-    d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = 19999\n",
-               under=["env", "LD_PRELOAD=" + library, "GS_NO_TIMER=1"])  # silent ones aren't sent away
-    os.chmod(d.dir, 0o755)
-    os.chmod(d.socket, 0o666)
-
-    def connect_as(uid, path):
-        with as_user(uid):
-            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            s.connect(path)
-            return s
+    d = Daemon(PLAIN + "[task t]\nperiod = 100ms\nuser = 19999\n", for_all=True,
+               under=slowly(NO_TIMER=1))  # silent ones aren't sent away
 
     def number_of(s):
         data, fds, _, _ = socket.recv_fds(s, 256, 1)
@@ -836,11 +735,11 @@ def a_crowd_of_numbers_that_speaks():
         return struct.unpack("=I", data[8:12])[0]
 
     before = len(os.listdir(f"/proc/{d.process.pid}/fd"))
-    crowd = [connect_as(uid, d.socket) for uid in random.Random(1).sample(range(100000, 165536), 440)]
+    crowd = [d.connect(uid) for uid in random.Random(1).sample(range(100000, 165536), 440)]
     while len(os.listdir(f"/proc/{d.process.pid}/fd")) < before + 2 * len(crowd):  # a socket and a process of each
         time.sleep(0.001)
     os.kill(d.process.pid, signal.SIGSTOP)
-    expected = [connect_as(0, d.socket + ".0"), connect_as(19999, d.socket)]
+    expected = [d.connect(0, ".0"), d.connect(19999)]
     for s in crowd + expected:
         s.send(hello(flags=NO_TASK))
     os.kill(d.process.pid, signal.SIGCONT)
@@ -862,8 +761,7 @@ def a_crowd_that_has_gone():
         s.send(hello(flags=NO_TASK))
         return s
 
-    first = joins()
-    assert wait_for(first)[0] == WELCOME
+    first, _ = d.join()
     os.kill(d.process.pid, signal.SIGSTOP)
     for i in range(900):
         s = joins() if i % 2 else d.connect()
@@ -924,27 +822,17 @@ def a_place_that_waits():
     d.end()
 
 
+@needs_root
 def the_ended_whom_the_config_names():
     """Root's process that has ended is seen off before another user's of which the daemon knew earlier. The clock has
     one of them seen off at a time, each as slow; the kernel lists what has happened to sockets in its order."""
-    if os.geteuid():
-        return print("left out, the ended whom the config names: needs another user", file=sys.stderr)
-    library = os.path.join(os.path.dirname(DAEMON), "../tests/scheduler/stuck_link.so")
-    d = Daemon(args=["--mode", "0666"], under=["env", "LD_PRELOAD=" + library, "GS_SLOW=1"])
-    os.chmod(d.dir, 0o755)
+    d = Daemon(for_all=True, under=slowly(SLOW=1))
     heard, processes, epoll = [], [], select.epoll()
     for uid, n in (65534, 60), (0, 1):
         ours, theirs = socket.socketpair()
-        child = os.fork()
+        child = fork(uid)
         if child == 0:
-            os.setgid(uid)
-            os.setuid(uid)
-            die_with_parent()
-            own = []
-            for _ in range(n):
-                own.append(d.connect())
-                own[-1].send(hello(flags=NO_TASK))
-                assert wait_for(own[-1])[0] == WELCOME
+            own = [d.join()[0] for _ in range(n)]
             socket.send_fds(theirs, [b"x"], [s.fileno() for s in own])
             signal.pause()
         theirs.close()
@@ -956,8 +844,7 @@ def the_ended_whom_the_config_names():
     d.process.send_signal(signal.SIGSTOP)
     os.waitpid(d.process.pid, os.WUNTRACED)
     for child in processes:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        kill(child)
     d.process.send_signal(signal.SIGCONT)
     for s in heard:
         p = select.poll()
@@ -991,10 +878,7 @@ def a_page_with_holes():
         print("left out, pages with holes: needs Linux 6.6 and CAP_LINUX_IMMUTABLE", file=sys.stderr)
         return
     d = Daemon()
-    s = d.connect()
-    s.send(hello(flags=NO_TASK))
-    kind, fd = wait_for(s)
-    assert kind == WELCOME
+    s, fd = d.join()
     errors, magic = take_out(fd, os.fstat(fd).st_size)
     assert errors == [errno.EPERM] * 2 and magic == struct.pack("=I", 0x47535043), (errors, magic)
     assert "holes" not in open(d.log).read()
@@ -1003,24 +887,17 @@ def a_page_with_holes():
     d.end()
 
 
+@needs_root
 def a_page_that_is_watched():
     """Whoever gives up a file last wakes all who wait for news of it (inotify): of the page nobody hears any."""
-    if os.geteuid():
-        return print("left out, a page that is watched: needs another user", file=sys.stderr)
-    d = Daemon(args=["--mode", "0666"])
-    os.chmod(d.dir, 0o755)
-    child = os.fork()
+    d = Daemon(for_all=True)
+    child = fork(65534)
     if child == 0:
-        die_with_parent()
-        os.setgid(65534)
-        os.setuid(65534)
         libc = ctypes.CDLL(None, use_errno=True)
-        s = d.connect()
-        s.send(hello(flags=NO_TASK))
-        kind, fd = wait_for(s)
+        s, fd = d.join()
         path = f"/proc/self/fd/{fd}".encode()
         watch = libc.inotify_add_watch(libc.inotify_init1(0), path, 0xFFF)
-        os._exit(0 if (kind, watch, ctypes.get_errno()) == (WELCOME, -1, errno.EACCES) else 1)
+        os._exit(0 if (watch, ctypes.get_errno()) == (-1, errno.EACCES) else 1)
     assert os.waitpid(child, 0)[1] == 0
     d.end()
 
@@ -1139,8 +1016,7 @@ def a_number_that_is_used_again():
         except OSError:
             data = b""
         state = d.status()
-        os.kill(task, signal.SIGKILL)
-        os.waitpid(task, 0)
+        kill(task)
         assert b"t" + bytes(63) not in data, data  # it may be welcome, but not as the task
         assert not any(t["running"] for t in state["tasks"]), state["tasks"]
 

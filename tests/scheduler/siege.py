@@ -15,16 +15,12 @@ import sys
 import threading
 import time
 
-WIRE = open(os.path.join(os.path.dirname(__file__), "../../common/wire.h")).read()
-VERSION = int(WIRE.split("#define GS_WIRE_VERSION ")[1].split()[0])
-HELLO, WELCOME, NO_TASK, PROCESSES = 1, 64, 1, 8
+from enemy import HELLO, NO_TASK, WELCOME, die_with_parent, message
+
+PROCESSES = 8
 TASK = os.environ.get("SIEGE_TASK", "").encode()
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
-
-
-def message(kind, body=b""):
-    return struct.pack("=IHH", 0x47535043, VERSION, kind) + body.ljust(248, b"\0")[:248]
 
 
 def hello(task=b"", flags=NO_TASK, gpus=1):
@@ -461,7 +457,7 @@ ATTACKS = [pieces, counts, forks, stopped, page, holes, maps, passed, lingering,
 
 
 def attack(act, path, seconds, seed):
-    LIBC.prctl(1, signal.SIGKILL)
+    die_with_parent()
     if os.geteuid() == 0 and act is not users:
         os.setgroups([])
         os.setgid(65534)
