@@ -94,62 +94,39 @@ static char *walked(const struct gs_ptx_walk_options *o)
     return s;
 }
 
-static void check_walk(const char *path, uint64_t inner, uint64_t outer, const char *expected)
+/* Blanks in what is expected are for the reader. */
+static void same_string(char *s, const char *expected)
 {
-    const struct gs_ptx_loop loops[] = {{"INNER", inner}, {"OUTER", outer}};
-    char *s = walked(&(struct gs_ptx_walk_options){.path = path, .loop = loops, .n_loops = 2});
-    assert_string_equal(s, expected);
+    char dense[100] = "";
+    for (size_t n = 0; *expected; expected++)
+        if (*expected != ' ')
+            dense[n++] = *expected;
+    assert_string_equal(s, dense);
     free(s);
 }
 
 static void walks_a_kernel(void **state)
 {
-    char *out = walked(&(struct gs_ptx_walk_options){.path = "t"});
-    assert_string_equal(out, "LCCC");
-    free(out);
-    check_walk("nt", 1, 1,
-               "LCCC"
-               "L"
-               "CLCC"
-               "|C"
-               "LC");
-    check_walk("nn", 1, 1,
-               "LCCC"
-               "L"
-               "CLCSC"
-               "|C"
-               "LC");
-    check_walk("ntn", 2, 1,
-               "LCCC"
-               "L"
-               "CLCC"
-               "CLCSC"
-               "|C"
-               "LC");
-    /* The inner loop is counted afresh in each turn of the outer one. */
-    check_walk("ntttttt", 3, 2,
-               "LCCC"
-               "L"
-               "CLCC"
-               "CLCC"
-               "CLCC"
-               "|C"
-               "L"
-               "CLCC"
-               "CLCC"
-               "CLCC"
-               "|C"
-               "LC");
+    static const struct {
+        const char *path;
+        uint64_t inner, outer;
+        const char *expected;
+    } cases[] = {{"nt", 1, 1, "LCCC L CLCC |C LC"},
+                 {"nn", 1, 1, "LCCC L CLCSC |C LC"},
+                 {"ntn", 2, 1, "LCCC L CLCC CLCSC |C LC"},
+                 /* The inner loop is counted afresh in each turn of the outer one. */
+                 {"ntttttt", 3, 2, "LCCC L CLCC CLCC CLCC |C L CLCC CLCC CLCC |C LC"}};
+    same_string(walked(&(struct gs_ptx_walk_options){.path = "t"}), "LCCC");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gs_ptx_loop loops[] = {{"INNER", cases[i].inner}, {"OUTER", cases[i].outer}};
+        same_string(walked(&(struct gs_ptx_walk_options){.path = cases[i].path, .loop = loops, .n_loops = 2}),
+                    cases[i].expected);
+    }
     const struct gs_ptx_loop loops[] = {{"INNER", 1}, {"OUTER", 1}};
     const struct gs_ptx_expand expand[] = {{"sin", 3}, {"atom.global", 2}};
-    char *s = walked(
-        &(struct gs_ptx_walk_options){.path = "nn", .loop = loops, .n_loops = 2, .expand = expand, .n_expand = 2});
-    assert_string_equal(s, "LCCC"
-                           "L"
-                           "CLCSSSC"
-                           "|C"
-                           "LLC");
-    free(s);
+    same_string(walked(&(struct gs_ptx_walk_options){
+                    .path = "nn", .loop = loops, .n_loops = 2, .expand = expand, .n_expand = 2}),
+                "LCCC L CLCSSSC |C LLC");
 }
 
 static void refuses(const char *kernel, const char *path, const struct gs_ptx_loop *loop, size_t n_loops,
@@ -212,25 +189,15 @@ static char *walk_inside(const char *kernel, const char *path, uint64_t turns)
 
 static void loops_left_from_inside(void **state)
 {
-    char *s = walk_inside("one", "n", 3);
-    assert_string_equal(s, "CC"
-                           "LCC"
-                           "LCC"
-                           "LC"
-                           "C");
-    free(s);
-    s = walk_inside("one", "n", 500);
+    same_string(walk_inside("one", "n", 3), "CC LCC LCC LC C");
+    char *s = walk_inside("one", "n", 500);
     assert_int_equal(strlen(s), 2 + 499 * 3 + 2 + 1);
     free(s);
     assert_null(walk_inside("one", "nt", 500)); /* once that was a loop of one turn */
     assert_non_null(strstr(why, "1 letter more"));
     assert_null(walk_inside("one", "t", 500));
     assert_non_null(strstr(why, "doesn't come to the loop at LOOP"));
-    s = walk_inside("two", "nnnt", 2);
-    assert_string_equal(s, "LCCC"
-                           "LCC"
-                           "C");
-    free(s);
+    same_string(walk_inside("two", "nnnt", 2), "LCCC LCC C");
     assert_null(walk_inside("two", "nnt", 3));
     assert_non_null(strstr(why, "leaves the loop at LOOP in turn 2, and --loop says that it has 3"));
     assert_null(walk_inside("two", "nnnnnn", 2));

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -67,13 +66,9 @@ static void hang_up(struct raw *r)
 
 static void call(struct raw *r, const char *task)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    snprintf(a.sun_path, sizeof a.sun_path, "%s", getenv("GPUSPARC_SOCKET"));
-    *r = (struct raw){.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-    if (r->fd < 0 || connect(r->fd, (struct sockaddr *)&a, sizeof a) < 0) {
-        hang_up(r);
+    *r = (struct raw){.fd = raw_connection(SOCK_NONBLOCK)};
+    if (r->fd < 0)
         return;
-    }
     struct gs_msg m = message(GS_MSG_HELLO);
     m.u.hello.gpus = 2;
     snprintf(m.u.hello.task, sizeof m.u.hello.task, "%s", task);

@@ -345,23 +345,6 @@ static void test_choose(void **state)
     stop(b);
 }
 
-/* A client that holds and waits dies: all of it passes on. */
-static void test_death_passes_everything_on(void **state)
-{
-    struct bench *b = start("");
-    struct desk one, two;
-    sit_down_both(b, &one, &two);
-    for (uint32_t r = 0; r < 3; r++) {
-        request(b, &one, r, r);
-        request(b, &two, r, r);
-        assert_false(granted(&two, r, r));
-    }
-    get_up(b, &one);
-    for (uint32_t r = 0; r < 3; r++)
-        assert_true(granted(&two, r, r));
-    stop(b);
-}
-
 /* It says that it has units out, for ever and more than there are: the watchdog is for that. Or none while it has one:
  * the next one is let in, as if it had never asked. */
 static void test_a_page_full_of_lies(void **state)
@@ -619,31 +602,6 @@ static void test_senseless_users(void **state)
     }
 }
 
-static void test_priority_counts(void **state)
-{
-    struct bench *b = start(TASKS);
-    struct desk app, slow, fast;
-    sit_down(b, &app, 1002, "");
-    sit_down(b, &fast, 1001, "");
-    hello(b, &app, "", 2);
-    join(b, &slow, "slow", 2);
-    hello(b, &fast, "fast", 2);
-    request(b, &app, 0, 1);
-    request(b, &app, 1, 1); /* one behind the other */
-    assert_true(granted(&app, 1, 1));
-    request(b, &app, 2, 1);
-    request(b, &slow, 0, 1);
-    request(b, &fast, 0, 1);
-    give_back(b, &app, 1);
-    give_back(b, &app, 1);
-    assert_true(granted(&fast, 0, 1));
-    give_back(b, &fast, 1);
-    assert_true(granted(&slow, 0, 1));
-    give_back(b, &slow, 1);
-    assert_true(granted(&app, 2, 1));
-    stop(b);
-}
-
 /* To read the config again is root's and the daemon's own user's. */
 static void test_who_may_reload(void **state)
 {
@@ -666,16 +624,6 @@ static unsigned lines_in(const char *log)
     for (; *log; log++)
         n += *log == '\n';
     return n;
-}
-
-/* Twenty lines a second, whatever happens. */
-static void test_the_log_is_bounded(void **state)
-{
-    struct bench *b = start("");
-    for (int i = 0; i < 100; i++)
-        gs_core_log(b->core, true, "x");
-    assert_int_equal(lines_in(b->log), 20);
-    stop(b);
 }
 
 /* No user can fill them all, so that others' are left out; nor all users together. Who is no task has nothing to tell
@@ -744,7 +692,6 @@ int main(void)
         cmocka_unit_test(test_places_for_tasks),
         cmocka_unit_test(test_grants),
         cmocka_unit_test(test_choose),
-        cmocka_unit_test(test_death_passes_everything_on),
         cmocka_unit_test(test_a_page_full_of_lies),
         cmocka_unit_test(test_words_of_another_generation),
         cmocka_unit_test(test_generations),
@@ -754,9 +701,7 @@ int main(void)
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_other_users_tasks),
         cmocka_unit_test(test_senseless_users),
-        cmocka_unit_test(test_priority_counts),
         cmocka_unit_test(test_who_may_reload),
-        cmocka_unit_test(test_the_log_is_bounded),
         cmocka_unit_test(test_nobody_fills_the_log),
         cmocka_unit_test(test_senseless_words),
         cmocka_unit_test(test_patterns),

@@ -178,18 +178,6 @@ static void test_realtime_after_reload(void **state)
 
 /* ---- those who mean it ill ---- */
 
-static int raw_connection(void)
-{
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-    snprintf(addr.sun_path, sizeof addr.sun_path, "%s", getenv("GPUSPARC_SOCKET"));
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* Ten thousand connections, a thousand of them at a time, some silent, some with noise. */
 static void crowd_role(unsigned self)
 {
@@ -199,7 +187,7 @@ static void crowd_role(unsigned self)
     unsigned x = 1;
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < 1000; i++) {
-            fd[i] = raw_connection();
+            fd[i] = raw_connection(SOCK_NONBLOCK);
             char noise[300];
             for (size_t k = 0; k < sizeof noise; k++)
                 noise[k] = (char)(x = x * 1103515245 + 12345);
@@ -218,7 +206,7 @@ static void crowd_role(unsigned self)
 static void flood_role(unsigned self)
 {
     joined_client(NULL);
-    int fd = raw_connection();
+    int fd = raw_connection(SOCK_NONBLOCK);
     struct gs_msg m = {.magic = GS_WIRE_MAGIC, .version = GS_WIRE_VERSION, .type = GS_MSG_HELLO, .u.hello.gpus = 1};
     send(fd, &m, sizeof m, MSG_NOSIGNAL);
     m.type = GS_MSG_PING;

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -302,4 +304,16 @@ long long status_number(const char *path)
     long long v = !j ? -1 : json_is_array(j) ? (long long)json_array_size(j) : json_integer_value(j);
     json_decref(whole);
     return v;
+}
+
+int raw_connection(int flags)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    snprintf(addr.sun_path, sizeof addr.sun_path, "%s", getenv("GPUSPARC_SOCKET"));
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&addr, sizeof addr) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }

@@ -54,6 +54,8 @@ bool until(_Atomic uint64_t *v, uint64_t at_least);
 /* The same of a number in the daemon's status, which is to be exactly this. */
 bool until_status(const char *path, long long n);
 void rest_ms(unsigned ms);
+/* A connection to the daemon of one that speaks for itself; -1: none is had. flags: SOCK_NONBLOCK, or 0. */
+int raw_connection(int flags);
 uint64_t clock_ns(void);
 
 /* A number in the daemon's status: "daemon.taken_back", "clients", "resources.1.units", … -1: not there. */

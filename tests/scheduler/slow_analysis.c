@@ -136,14 +136,48 @@ static void test_users_take_turns(void **state)
     }
 }
 
-/* Somebody who is refused comes again and again, so that there is always one who waits to join: those who are in hear
- * of a decision all the same. */
+enum { ROUNDS = 200 };
+static struct desk again[2 * ROUNDS];
+static unsigned n_again;
+
+static struct bench *start_refusing(void)
+{
+    n_again = 0;
+    return start_slow("[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n" A B
+                      "[task much]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 120ms\n");
+}
+
+/* Somebody who is refused comes again and again, so that there is always one who waits to join. */
+static void come_again(struct bench *b)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        sit_down(b, &again[n_again], 1002, "");
+        hello(b, &again[n_again++], "much", 1);
+    }
+}
+
+static void answer_one(struct bench *b)
+{
+    struct gs_question *q = b->question;
+    b->question = NULL;
+    if (q) {
+        gs_question_answer(q);
+        gs_core_answered(b->core, q, b->now);
+    }
+    gs_core_work(b->core, GS_WORK_JOINS, b->now);
+}
+
+static void stop_refusing(struct bench *b)
+{
+    while (n_again)
+        get_up(b, &again[--n_again]);
+    stop(b);
+}
+
+/* Those who are in hear of a decision all the same. */
 static void test_the_refused_overtake_for_a_while(void **state)
 {
-    enum { ROUNDS = 200 };
-    struct bench *b = start_slow("[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n" A B
-                                 "[task much]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 120ms\n");
-    static struct desk again[2 * ROUNDS];
+    struct bench *b = start_refusing();
     struct desk one, other;
     join(b, &one, "a", 2);
     analyse(b);
@@ -151,58 +185,39 @@ static void test_the_refused_overtake_for_a_while(void **state)
     analyse(b);
     get_up(b, &one); /* of the other alone nothing has been decided yet */
     assert_true(b->core->undecided);
-    unsigned n = 0, rounds = 0;
+    unsigned rounds = 0;
     for (; rounds < ROUNDS && b->core->undecided; rounds++) {
-        for (unsigned i = 0; i < 2; i++, n++) {
-            sit_down(b, &again[n], 1002, "");
-            hello(b, &again[n], "much", 1);
-        }
-        if (b->question) {
-            struct gs_question *q = b->question;
-            b->question = NULL;
-            gs_question_answer(q);
-            gs_core_answered(b->core, q, b->now);
-        }
-        gs_core_work(b->core, GS_WORK_JOINS, b->now);
+        come_again(b);
+        answer_one(b);
     }
     assert_false(b->core->undecided);
     assert_in_range(rounds, 10, ROUNDS - 1);
-    while (n)
-        get_up(b, &again[--n]);
-    stop(b);
+    stop_refusing(b);
+}
+
+static void plan_for(struct bench *b, struct desk *d, const char *task)
+{
+    struct gs_msg m = message(GS_MSG_PLAN);
+    strcpy(m.u.name, task);
+    assert_int_equal(gs_core_message(d->session, &m, sizeof m, b->now), 0);
 }
 
 /* So it is with somebody who asks whether a task would be admitted: `run --task-required` waits for that. */
 static void test_who_asks_is_answered_in_a_crowd(void **state)
 {
-    enum { ROUNDS = 200 };
-    struct bench *b = start_slow("[system]\ngpus = 2\ncpus = 4\nadmission = refuse\n" A B
-                                 "[task much]\nperiod = 100ms\nuser = *\nsegments.1 = gpu 120ms\n");
-    static struct desk again[2 * ROUNDS];
+    struct bench *b = start_refusing();
     struct desk asker;
-    struct gs_msg m = message(GS_MSG_PLAN);
-    snprintf(m.u.name, sizeof m.u.name, "a");
     sit_down(b, &asker, 1001, "");
-    unsigned n = 0, rounds = 0;
+    come_again(b);
+    plan_for(b, &asker, "a");
+    answer_one(b);
+    unsigned rounds = 1;
     for (; rounds < ROUNDS && asker.answer.type != GS_MSG_ANSWER; rounds++) {
-        for (unsigned i = 0; i < 2; i++, n++) {
-            sit_down(b, &again[n], 1002, "");
-            hello(b, &again[n], "much", 1);
-        }
-        if (rounds == 0)
-            assert_int_equal(gs_core_message(asker.session, &m, sizeof m, b->now), 0);
-        if (b->question) {
-            struct gs_question *q = b->question;
-            b->question = NULL;
-            gs_question_answer(q);
-            gs_core_answered(b->core, q, b->now);
-        }
-        gs_core_work(b->core, GS_WORK_JOINS, b->now);
+        come_again(b);
+        answer_one(b);
     }
     assert_in_range(rounds, 10, ROUNDS - 1);
-    while (n)
-        get_up(b, &again[--n]);
-    stop(b);
+    stop_refusing(b);
 }
 
 static void test_leaving_while_waiting(void **state)
@@ -256,13 +271,6 @@ static void test_reload_meanwhile(void **state)
     if (b->question)
         analyse(b);
     stop(b);
-}
-
-static void plan_for(struct bench *b, struct desk *d, const char *task)
-{
-    struct gs_msg m = message(GS_MSG_PLAN);
-    strcpy(m.u.name, task);
-    assert_int_equal(say(b, d, &m), 0);
 }
 
 /* Who waits for one answer and wants another is told so at once, and has the first one all the same. */
