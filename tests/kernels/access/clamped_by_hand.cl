@@ -1,4 +1,4 @@
-// The same by conditional operators.
+// Neighbours clamped at the edges, by conditional operators.
 //! kernel k global 64 local 8
 //! buffer int 64 zero
 //! buffer int 64 random 9

@@ -1,4 +1,4 @@
-// The same with do.
+// A loop with do ... while.
 //! kernel k global 16 local 4
 //! buffer int 16 zero
 //! buffer int 256 random 9

@@ -1,4 +1,4 @@
-// The same from the end.
+// A loop from the end.
 //! kernel k global 16 local 4
 //! buffer int 16 zero
 //! buffer int 256 random 9
