@@ -2,6 +2,8 @@
 # A test that hangs ends after a minute of an idle machine. With a load of ten a test takes several times as long.
 set(GS_BUSY 4)
 math(EXPR GS_LIMIT "60 * ${GS_BUSY}")
+# For a script whose many kernels PoCL would spend most of its time on: they are compiled without optimizations.
+set(GS_QUICK POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable)
 
 # gs_test(NAME name SOURCES file… [LIBS lib…] [ARGS arg…] [LABELS label…] [ENVIRONMENT A=b…])
 # One cmocka program per behaviour. It exits 77 to say that it was skipped. The test folder's name is a label of its own;
