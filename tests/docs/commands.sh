@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs every gpusparc command that README.md and docs/ show in a block, in a folder with what they name: an application, kernels, a
-# config, samples that take no time. A synopsis (with brackets) is looked at with --help.
+# Runs every gpusparc command that README.md and docs/ show in a block, once, in a folder with what they name: an application, kernels,
+# a config, samples that take no time. A synopsis (with brackets) is looked at with --help.
 set -euo pipefail
 fail() { echo "FAILED: $*" >&2; exit 1; }
 gpusparc run -- true 2>/dev/null || { echo "left out: gpusparc runs nothing here"; exit 77; }
@@ -39,10 +39,11 @@ END
 done
 gpusparc bench --samples fakes --runs 3 --output gpusparc-bench >/dev/null 2>&1
 
-# The commands: FILE:LINE, a tab, and the line without its comment; a line that ends in \ goes on.
+# The commands: FILE:LINE where it stands first, a tab, and the line without its comment; a line that ends in \ goes on.
 commands() {
   python3 - "$GS_SOURCE" <<'END'
 import glob, re, sys
+shown = set()
 for page in [sys.argv[1] + "/README.md"] + sorted(glob.glob(sys.argv[1] + "/docs/*.md")):
     fenced, start, text = False, 0, ""
     for n, line in enumerate(open(page, encoding="utf-8"), 1):
@@ -56,7 +57,8 @@ for page in [sys.argv[1] + "/README.md"] + sorted(glob.glob(sys.argv[1] + "/docs
             text = text[:-1]
             continue
         text = re.sub(r"\s+#.*|\s{4,}.*", "", re.sub(r"^\$ ", "", text))
-        if re.match(r"(env \S+ .*)?(build/bin/)?gpusparc ", text) and not re.match(r"gpusparc: ", text):
+        if re.match(r"(env \S+ .*)?(build/bin/)?gpusparc ", text) and not re.match(r"gpusparc: ", text) and text not in shown:
+            shown.add(text)
             print(f"{page.rsplit('/', 1)[1]}:{start}\t{text}")
         text = ""
 END
