@@ -39,7 +39,7 @@ static void *compile_stuck(void *unused)
     return NULL;
 }
 
-enum { COMPILES_S = 6 };
+enum { COMPILES_S = 4 };
 
 static void *compile(void *unused)
 {
@@ -80,7 +80,7 @@ int main(void)
         double least, most;
     } ends[] = {{"doesn't come back", stay, 2, 5},
                 {"compiles and is stuck", compile_stuck, 2, 8},
-                {"compiles", compile, COMPILES_S - 1, 3 * COMPILES_S}};
+                {"compiles", compile, COMPILES_S - 0.5, 4 * COMPILES_S}};
     enum { N = sizeof ends / sizeof *ends };
     int status, failed = 0;
     for (int i = 0; i < N; i++)
