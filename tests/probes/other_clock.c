@@ -2,12 +2,11 @@
 /* Preloaded: PoCL as a device of another vendor, for the probes' clocks. FAKE_CLOCKS is what cl_khr_kernel_clock offers
  * on it (CL_DEVICE_KERNEL_CLOCK_SCOPE_...): 1 for the device, 2 for a work-group, 0: it hasn't the extension. The
  * extension's functions are there for programs of OpenCL C 3.0 alone, as its text demands. */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
+#include "../e2e/opencl.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CLOCK_CAPABILITIES = 0x1076, MAX_STRINGS = 16 };
 
@@ -15,17 +14,6 @@ static unsigned clocks(void)
 {
     const char *v = getenv("FAKE_CLOCKS");
     return v ? (unsigned)atoi(v) : 0;
-}
-
-static cl_int answer(const void *value, size_t n, size_t room, void *out, size_t *size)
-{
-    if (size)
-        *size = n;
-    if (out && room < n)
-        return CL_INVALID_VALUE;
-    if (out)
-        memcpy(out, value, n);
-    return CL_SUCCESS;
 }
 
 cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *out, size_t *size)

@@ -61,8 +61,8 @@ cl_int clGetEventInfo(cl_event e, cl_event_info what, size_t room, void *out, si
     const cl_int status = fake.item_ns > 0 && set >= 0 && fake_now_ns() < atomic_load(&e->end_ns) ? CL_RUNNING : set;
     fake_say("clGetEventInfo", NULL);
     if (what == CL_EVENT_COMMAND_QUEUE)
-        return fake_answer(&e->queue, sizeof e->queue, room, out, bytes_ret);
-    return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? fake_answer(&status, sizeof status, room, out, bytes_ret)
+        return answer(&e->queue, sizeof e->queue, room, out, bytes_ret);
+    return what == CL_EVENT_COMMAND_EXECUTION_STATUS ? answer(&status, sizeof status, room, out, bytes_ret)
                                                      : CL_INVALID_VALUE;
 }
 
@@ -94,5 +94,5 @@ cl_int clGetEventProfilingInfo(cl_event e, cl_profiling_info what, size_t room, 
     if (!e->profiling || (fake.item_ns > 0 && atomic_load(&e->end_ns) > fake_now_ns()))
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     const cl_ulong ns = what == CL_PROFILING_COMMAND_END ? atomic_load(&e->end_ns) : e->begin_ns;
-    return fake_answer(&ns, sizeof ns, room, out, bytes_ret);
+    return answer(&ns, sizeof ns, room, out, bytes_ret);
 }

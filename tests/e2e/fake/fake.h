@@ -26,15 +26,13 @@
 #ifndef GS_TESTS_FAKE_H
 #define GS_TESTS_FAKE_H
 
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
+#include "../opencl.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct _cl_platform_id {
     int unused;
@@ -112,7 +110,6 @@ void *fake_make(size_t bytes, cl_int *err);
 cl_mem fake_new_buffer(cl_mem_flags flags, size_t bytes, void *ptr, cl_int *err);
 
 /* What a query returns. */
-cl_int fake_answer(const void *value, size_t bytes, size_t room, void *out, size_t *bytes_ret);
 cl_int fake_answer_text(const char *text, size_t room, void *out, size_t *bytes_ret);
 
 void fake_set_up_eviction(size_t bytes);

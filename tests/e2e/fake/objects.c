@@ -43,21 +43,21 @@ cl_int clGetDeviceInfo(cl_device_id d, cl_device_info what, size_t room, void *o
     const cl_platform_id platform = &fake.platform;
     switch (what) {
     case CL_DEVICE_TYPE:
-        return fake_answer(&type, sizeof type, room, out, bytes_ret);
+        return answer(&type, sizeof type, room, out, bytes_ret);
     case CL_DEVICE_MAX_COMPUTE_UNITS:
-        return fake_answer(&units, sizeof units, room, out, bytes_ret);
+        return answer(&units, sizeof units, room, out, bytes_ret);
     case CL_DEVICE_ADDRESS_BITS:
-        return fake_answer(&bits, sizeof bits, room, out, bytes_ret);
+        return answer(&bits, sizeof bits, room, out, bytes_ret);
     case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_COMPILER_AVAILABLE:
-        return fake_answer(&yes, sizeof yes, room, out, bytes_ret);
+        return answer(&yes, sizeof yes, room, out, bytes_ret);
     case CL_DEVICE_PLATFORM:
-        return fake_answer(&platform, sizeof platform, room, out, bytes_ret);
+        return answer(&platform, sizeof platform, room, out, bytes_ret);
     case CL_DEVICE_VERSION:
         return fake_answer_text(version, room, out, bytes_ret);
     case CL_DEVICE_IMAGE_SUPPORT:
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
-        return fake_answer(&no, sizeof no, room, out, bytes_ret);
+        return answer(&no, sizeof no, room, out, bytes_ret);
     case CL_DEVICE_NAME:
         return fake_answer_text(d->slower ? "fake, slower" : "fake", room, out, bytes_ret);
     case CL_DEVICE_VENDOR:
@@ -120,7 +120,7 @@ cl_int clReleaseKernel(cl_kernel k)
 cl_int clGetKernelInfo(cl_kernel k, cl_kernel_info what, size_t room, void *out, size_t *bytes_ret)
 {
     if (what == CL_KERNEL_NUM_ARGS)
-        return fake_answer(&k->n_args, sizeof k->n_args, room, out, bytes_ret);
+        return answer(&k->n_args, sizeof k->n_args, room, out, bytes_ret);
     return what == CL_KERNEL_FUNCTION_NAME ? fake_answer_text(k->name, room, out, bytes_ret) : CL_INVALID_VALUE;
 }
 
@@ -166,7 +166,7 @@ cl_int clReleaseCommandQueue(cl_command_queue q)
 cl_int clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what, size_t room, void *out, size_t *bytes_ret)
 {
     const cl_context context = &fake.context;
-    return what == CL_QUEUE_CONTEXT ? fake_answer(&context, sizeof context, room, out, bytes_ret) : CL_INVALID_VALUE;
+    return what == CL_QUEUE_CONTEXT ? answer(&context, sizeof context, room, out, bytes_ret) : CL_INVALID_VALUE;
 }
 
 cl_int clFlush(cl_command_queue q)
@@ -223,7 +223,7 @@ cl_int clSetMemObjectDestructorCallback(cl_mem m, void(CL_CALLBACK *gone)(cl_mem
 
 cl_int clGetMemObjectInfo(cl_mem m, cl_mem_info what, size_t room, void *out, size_t *bytes_ret)
 {
-    return what == CL_MEM_FLAGS ? fake_answer(&m->flags, sizeof m->flags, room, out, bytes_ret) : CL_INVALID_VALUE;
+    return what == CL_MEM_FLAGS ? answer(&m->flags, sizeof m->flags, room, out, bytes_ret) : CL_INVALID_VALUE;
 }
 
 cl_int clRetainMemObject(cl_mem m)
