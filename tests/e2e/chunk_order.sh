@@ -6,11 +6,7 @@
 # launch in chunks and one blocking read needs little of the driver but its chunks, the read, and a wait for either.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 4
+own_daemon kernel_chunk=4 <<'END'
 [task both]
 period = 200ms
 priority = 9
@@ -68,12 +64,7 @@ python3 -c 'import json; k = json.load(open("stats.json"))["kernels"][0]; print(
   { cat stats.json; fail "short launches of two units are split"; }
 end_daemon
 
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-alone = chunks
-END
+own_daemon alone=chunks </dev/null
 begin_daemon
 # 8000 work-groups, 1600 a chunk, or a multiple; 4 ns for each work-item. On a busy machine other threads may come first:
 # what is asked for is what most jobs need.
@@ -118,11 +109,7 @@ apps=
 end_daemon
 
 # Where no other application is connected one of 2 ms goes whole too, unless the config wants chunks.
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-END
+own_daemon </dev/null
 begin_daemon
 launches "and nobody else is there" 4
 [ "$whole" -gt 0 ] || fail "launches of 2 ms are cut where nobody else is there"

@@ -61,11 +61,13 @@ until_compiled() { # N
 # A daemon of the script's own. Its socket, config and log lie in $dir; it ends with the script, and so does what the
 # script has put into $apps.
 daemon= apps=
-own_daemon() { # its config comes on standard input
+own_daemon() { # KEY=VALUE...: of [system], of two GPUs where none says otherwise; the tasks come on standard input
   dir=$(mktemp -d)
   export GPUSPARC_SOCKET=$dir/sock
   unset GPUSPARC_TASK GPUSPARC_DAEMON GPUSPARC_PACE
-  cat >"$dir/conf"
+  printf '%s\n' '[system]' 'realtime = no' "${@/=/ = }" >"$dir/conf"
+  [[ "$*" = *gpus=* ]] || echo 'gpus = 2' >>"$dir/conf"
+  cat >>"$dir/conf"
   [ -n "${BATS_TEST_NAME:-}" ] || trap end_all EXIT # bats has a trap of its own, and teardown()
 }
 begin_daemon() { # OPTIONS

@@ -13,11 +13,7 @@ shift 2
 extras=" $* "
 seeds=4 slots=${CROWD_SLOTS:-3}
 limit=${CROWD_LIMIT:-40} # seconds, in which a process enqueues something or has come to its end
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-watchdog = 10s
+own_daemon watchdog=10s <<'END'
 [task crowd]
 period = 200ms
 END

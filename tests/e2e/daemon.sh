@@ -7,12 +7,7 @@ set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 rm -f ./*.txt # what an earlier run expected, of programs that may have changed
 devices=${DEVICES:-cpu:2}
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 4
-transfer_chunk = 16KiB
+own_daemon kernel_chunk=4 transfer_chunk=16KiB <<'END'
 [task both]
 period = 200ms
 priority = 9

@@ -4,7 +4,7 @@
 # and by one that never waits but launches in auto mode.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<<""
+own_daemon </dev/null
 # One behind the other: each compiles at first, which takes PoCL much memory.
 begins() { # OPTIONS OF RUN AND WAY
   rm -f out.txt

@@ -5,12 +5,7 @@
 # --task-required it ends with status 125 instead.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<'END'
-[system]
-gpus = 2
-cpus = 2
-realtime = no
-admission = refuse
+own_daemon cpus=2 admission=refuse <<'END'
 [task t]
 period = 100ms
 user = *

@@ -48,12 +48,7 @@ for program in "${random[@]}"; do
 done
 [ ! -s lazy.txt ] || { head -3 lazy.txt; fail "the driver was misused"; }
 
-own_daemon <<'END'
-[system]
-gpus = 8
-realtime = no
-watchdog = 100s
-kernel_chunk = 4
+own_daemon gpus=8 watchdog=100s kernel_chunk=4 <<'END'
 [task eight]
 priority = 4
 period = 400ms

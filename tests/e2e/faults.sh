@@ -200,12 +200,7 @@ on_path() { # PATH
 # Under a daemon a launch's units follow from a thread of ours, and the application has its event by then.
 under_daemon() {
   local k was=$bad spared=$right
-  own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 4
-END
+  own_daemon kernel_chunk=4 </dev/null
   begin_daemon
   # Which call is the k-th differs from run to run: of a launch's first unit, in its call, the application is told.
   alone columns 2 300 200
@@ -227,13 +222,7 @@ END
 
 # Transfers are cut into units of the daemon's, launches are one unit each.
 in_chunks() {
-  own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 1000000
-transfer_chunk = 32768
-END
+  own_daemon kernel_chunk=1000000 transfer_chunk=32768 </dev/null
   begin_daemon
   GPUSPARC_TRANSFER=plain each_unit clEnqueueWriteBuffer retries
   GPUSPARC_TRANSFER=plain each_unit clEnqueueReadBuffer retries

@@ -122,11 +122,7 @@ fi
 [ $part = daemon ] || [ $part = all ] || finish
 
 # Under a daemon, where threads of gpusparc's enqueue the launches.
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-transfer_chunk = 64KiB
+own_daemon transfer_chunk=64KiB <<'END'
 [task both]
 period = 200ms
 mode = multi

@@ -34,11 +34,7 @@ done
 # (With --stats auto asks the translator about each.)
 export XDG_CACHE_HOME=$PWD/cache
 rm -rf cache
-own_daemon <<'END2'
-[system]
-gpus = 2
-realtime = no
-END2
+own_daemon </dev/null
 begin_daemon
 for how in "--mode single --no-daemon --stats=stats.json" "--mode auto --no-daemon" "--mode multi"; do
   GPUSPARC_REAL=$fake.so gpusparc run $how "$programs/generated_kernels" 13000 >varied.txt || fail "varied $how"

@@ -56,11 +56,7 @@ large "two devices, no local size that divides it" 2 100 --no-daemon --mode mult
 # NVIDIA's driver takes no offset of 2^31 and more: such a launch is cut in another dimension, or stays whole.
 FAKE_NAME="NVIDIA CUDA" large "where offsets are short" 2 256 --no-daemon --mode multi --stats=near.json
 stats near.json split:plane split:space single:bytes:"a part would begin at a work-item of 2^31 or more, which this driver gets wrong"
-own_daemon <<<'[system]
-gpus = 2
-realtime = no
-kernel_chunk = 400
-[task large]
+own_daemon kernel_chunk=400 <<<'[task large]
 period = 1000ms'
 begin_daemon
 large "in chunks" 20 256 --task large --mode multi

@@ -8,9 +8,6 @@ source "$GS_SOURCE/tests/e2e/common.sh"
 samples=$GS_BUILD/lib/gpusparc/samples
 devices=${DEVICES:-cpu:2}
 own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
 [task t]
 period = 50ms
 user = *

@@ -47,10 +47,7 @@ for piece in 18 25 40 60; do
   [ $rc = 0 ] && cmp alone.txt out.txt || { diff alone.txt out.txt; fail "piece $piece refused: $rc"; }
 done
 # And by the units of a daemon, as a task of all GPUs and of one.
-own_daemon <<'END'
-[system]
-gpus = 3
-realtime = no
+own_daemon gpus=3 <<'END'
 [task all]
 period = 10s
 mode = multi

@@ -34,9 +34,6 @@ all "pinned plain" --no-daemon --mode multi
 all pinned --no-daemon --mode auto --forget
 GPUSPARC_TRANSFER=pinned program --memory pooled -- pooled 16384 rows
 own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
 [task one]
 period = 20s
 mode = 2

@@ -5,11 +5,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 check_order
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 1
+own_daemon kernel_chunk=1 <<'END'
 [task one]
 period = 20s
 mode = 2

@@ -4,13 +4,7 @@
 # reached the driver ran, and each making of memory with contents; the daemon's trace says when units were out.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<'END2'
-[system]
-gpus = 2
-realtime = no
-watchdog = 60s
-kernel_chunk = 64
-transfer_chunk = 256KiB
+own_daemon watchdog=60s kernel_chunk=64 transfer_chunk=256KiB <<'END2'
 [task both]
 period = 200ms
 mode = multi

@@ -13,9 +13,6 @@ setup() {
   unset GPUSPARC_REAL
   cd "$BATS_TEST_TMPDIR"
   own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
 [task one]
 period = 1s
 mode = 1

@@ -21,12 +21,7 @@ for program in replaced_samplers refused_launch contend profiling; do
     cmp "$program.txt" out.txt || { diff "$program.txt" out.txt; fail "$program, $options: other output than plain"; }
   done
 done
-own_daemon <<'C'
-[system]
-gpus = 1
-realtime = no
-transfer_chunk = 64KiB
-C
+own_daemon gpus=1 transfer_chunk=64KiB </dev/null
 begin_daemon --gpus 1
 "$programs/chunks" >chunks.txt
 for program in chunks refused_launch; do

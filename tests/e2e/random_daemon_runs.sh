@@ -11,13 +11,7 @@ for program in crowd stress jobs contend; do
   [ -x "$programs/$program" ] || { echo "left out: $program isn't built"; exit 77; }
 done
 RANDOM=$seed
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-watchdog = 100s
-kernel_chunk = 4
-transfer_chunk = 8192
+own_daemon watchdog=100s kernel_chunk=4 transfer_chunk=8192 <<'END'
 [task one]
 period = 200ms
 mode = 1

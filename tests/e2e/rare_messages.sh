@@ -82,9 +82,6 @@ over_cpu svm.json "$programs/svm"
 
 # By a daemon.
 own_daemon <<'CONF'
-[system]
-gpus = 2
-realtime = no
 [task one]
 period = 1s
 mode = 1

@@ -7,12 +7,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 check_order
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-watchdog = 20s
-kernel_chunk = 4
+own_daemon watchdog=20s kernel_chunk=4 <<'END'
 [task one]
 period = 20s
 mode = 1

@@ -6,9 +6,6 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
 [task t]
 match = */deep/jobs
 period = 100ms

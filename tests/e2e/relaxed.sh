@@ -49,11 +49,7 @@ coded other 2
 stats stats.json split:strict split:rows single:fast:reorder single:unsafe:reorder single:by_unit:reorder single:by_pragma:reorder
 
 # Nor does a daemon have it cut into chunks, which are launches of the changed text as well.
-own_daemon <<'END2'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 4
+own_daemon kernel_chunk=4 <<'END2'
 [task one]
 period = 1s
 mode = 1

@@ -4,12 +4,7 @@
 # kernel goes by chunks of the configured size, after 300 short-lived objects of a short kernel, whose chunks have grown.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<'END2'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 4
-END2
+own_daemon kernel_chunk=4 </dev/null
 begin_daemon
 cat >check.py <<'END2'
 import json

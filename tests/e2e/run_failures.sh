@@ -5,13 +5,7 @@
 # in the end, and an end.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-kernel_chunk = 4
-transfer_chunk = 8192
-END
+own_daemon kernel_chunk=4 transfer_chunk=8192 </dev/null
 begin_daemon
 steps=60 threads=2 rounds=4 without=g runs=0 failed=0
 

@@ -5,12 +5,7 @@
 # for what came before it after all, keeps no other from running, nor does a read that waits for its application.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<'END'
-[system]
-gpus = 2
-realtime = no
-watchdog = 100s
-transfer_chunk = 64MiB
+own_daemon watchdog=100s transfer_chunk=64MiB <<'END'
 [task one]
 period = 20s
 mode = 1

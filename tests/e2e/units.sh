@@ -5,13 +5,7 @@
 # killed in the middle of merges leaves the others going on.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
-own_daemon <<'END2'
-[system]
-gpus = 2
-realtime = no
-watchdog = 60s
-kernel_chunk = 4
-transfer_chunk = 16KiB
+own_daemon watchdog=60s kernel_chunk=4 transfer_chunk=16KiB <<'END2'
 [task both]
 period = 200ms
 priority = 9

@@ -5,10 +5,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 app=$GS_BUILD/bench/daemon_app
-own_daemon <<'END'
-[system]
-gpus = 1
-realtime = no
+own_daemon gpus=1 <<'END'
 [task high]
 period = 10s
 mode = 1
