@@ -270,7 +270,7 @@ stress() { # SEED
 @test "random sequences of commands compute the same" { stress "$GS_SEED"; }
 
 @test "random sequences of commands compute the same while others come and go" {
-  while :; do limited --devices cpu:2 "$programs/without_events" || true; sleep 0.1; done >others.txt 2>&1 3>&- &
+  while :; do limited --devices cpu:2 "$programs/queues" || true; sleep 0.1; done >others.txt 2>&1 3>&- &
   apps=$!
   stress $((GS_SEED + 1))
 }
