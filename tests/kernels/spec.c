@@ -155,7 +155,8 @@ static void read_launch(struct reading *r, const char *rest)
     struct spec_launch *l = &r->s->launches[r->s->n_launches++];
     sscanf(rest, "%63s", l->kernel);
     l->dims = read_sizes(rest, " global ", l->global);
-    l->has_local = read_sizes(rest, " local ", l->local) > 0;
+    const unsigned local = read_sizes(rest, " local ", l->local);
+    l->has_local = local > 0 && local == l->dims;
     read_sizes(rest, " offset ", l->offset);
 }
 
