@@ -5,6 +5,7 @@
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 own_daemon </dev/null
+: >"$dir/conf" # nothing in it: a daemon as it is by default
 # One behind the other: each compiles at first, which takes PoCL much memory.
 begins() { # OPTIONS OF RUN AND WAY
   rm -f out.txt
