@@ -3,8 +3,8 @@
 # exits.sh [RUNS]: a process ends (programs/exit_during_compile.c, `busy`) with a launch, a callback, a large read and a large write
 # under way, over a driver that is slow in what is under way of ours as well (lazy/lazy.h): a compiler, the windows
 # between GPUs, what auto learns, transfers by pinned memory, callbacks. By main, exit() and _exit(), and the first two
-# beside another library that others preload as well (slow_destructor.c): its status, its output, nothing else, and no thread within the
-# driver when that takes itself apart.
+# beside another library that others preload as well (slow_destructor.c): its status, its output, nothing else, and no
+# thread within the driver when that takes itself apart.
 set -euo pipefail
 source "$GS_SOURCE/tests/e2e/common.sh"
 count=${1:-1} runs=0 bad=0
