@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See prepare.h, section macros.c. To learn which macros the compiler predefines we build a program whose kernels'
- * names spell the answer, so that nothing has to run: gpusparc_macros_0_3_y_n says that macro 0, known to be a number,
- * is 3, macro 1 is defined, and macro 2 isn't. Told are names with their values: "A=3 B= C ". */
+/* See prepare.h, section macros.c. To learn which macros the compiler predefines we build a program with a kernel for
+ * each that is defined, and gpusparc_macros, so that nothing has to run: gpusparc_0_3 says that macro 0, known to be a
+ * number, is 3, and gpusparc_1_y that macro 1 is defined. Told are names with their values, and those that aren't
+ * defined: "A=3 B= C ". */
 #include "shim/plan/prepare.h"
 
 #include <ctype.h>
@@ -11,8 +12,7 @@
 #include "common/log.h"
 #include "shim/process/threads.h"
 
-/* One kernel's name has the answers for so many: it may become the name of a file. */
-enum { NAMES_OF_KERNEL = 48, MOST_NAMES = 1024 };
+enum { MOST_NAMES = 1024 };
 
 static const char *const numbers[] = {
     "__clang_major__",      "__clang_minor__",     "__clang_patchlevel__", "__GNUC__",
@@ -91,20 +91,11 @@ static char *text_of(const struct question *q)
     FILE *f = open_memstream(&text, &bytes);
     if (!f)
         return NULL;
-    fprintf(f, "#define P_(a, b) a##_##b\n#define P(a, b) P_(a, b)\n");
+    fprintf(f, "#define P_(i, value) gpusparc_##i##_##value\n#define P(i, value) P_(i, value)\n"
+               "__kernel void gpusparc_macros(__global int *unused)\n{\n}\n");
     for (unsigned i = 0; i < q->n; i++)
-        fprintf(f, "#ifdef %s\n#define A%u %s\n#else\n#define A%u n\n#endif\n", q->name[i], i,
-                i < q->n_numbers ? q->name[i] : "y", i);
-    for (unsigned k = 0; k < q->n; k += NAMES_OF_KERNEL) {
-        const unsigned end = k + NAMES_OF_KERNEL < q->n ? k + NAMES_OF_KERNEL : q->n;
-        fprintf(f, "__kernel void ");
-        for (unsigned i = k; i < end; i++)
-            fprintf(f, "P(");
-        fprintf(f, "gpusparc_macros_%u", k);
-        for (unsigned i = k; i < end; i++)
-            fprintf(f, ", A%u)", i);
-        fprintf(f, "(__global int *unused)\n{\n}\n");
-    }
+        fprintf(f, "#ifdef %s\n__kernel void P(%u, %s)(__global int *unused)\n{\n}\n#endif\n", q->name[i], i,
+                i < q->n_numbers ? q->name[i] : "y");
     if (fclose(f) == 0)
         return text;
     free(text);
@@ -129,7 +120,7 @@ static char *build(struct gs_context *ctx, const char *text, const char *options
     return NULL;
 }
 
-/* Makes the answer from the kernels' names; NULL: the names are no answer. */
+/* Makes the answer from the kernels' names; NULL: no memory. */
 static char *read_answer(const struct question *q, const char *names)
 {
     char *answer = NULL;
@@ -137,26 +128,13 @@ static char *read_answer(const struct question *q, const char *names)
     FILE *f = open_memstream(&answer, &bytes);
     if (!f)
         return NULL;
-    bool whole = true;
-    for (unsigned k = 0; k < q->n && whole; k += NAMES_OF_KERNEL) {
-        char begin[64];
-        snprintf(begin, sizeof begin, "gpusparc_macros_%u_", k);
-        const char *at = strstr(names, begin);
-        at = at ? at + strlen(begin) : NULL;
-        for (unsigned i = k; i < q->n && i < k + NAMES_OF_KERNEL && whole; i++) {
-            const size_t n = at ? strcspn(at, "_;") : 0;
-            if (n == 0)
-                whole = false;
-            else if (n == 1 && *at == 'n')
-                fprintf(f, "%s ", q->name[i]);
-            else if (n == 1 && *at == 'y')
-                fprintf(f, "%s= ", q->name[i]);
-            else
-                fprintf(f, "%s=%.*s ", q->name[i], (int)n, at);
-            at = whole ? at + n + (at[n] == '_') : NULL;
-        }
+    for (unsigned i = 0; i < q->n; i++) {
+        char begin[32];
+        snprintf(begin, sizeof begin, "gpusparc_%u_", i);
+        const char *at = strstr(names, begin), *value = at ? at + strlen(begin) : "";
+        fprintf(f, at ? "%s=%.*s " : "%s ", q->name[i], i < q->n_numbers ? (int)strcspn(value, ";") : 0, value);
     }
-    if (fclose(f) == 0 && whole)
+    if (fclose(f) == 0)
         return answer;
     free(answer);
     return NULL;
@@ -205,7 +183,7 @@ static char *find_out(struct gs_context *ctx, const struct question *q, const ch
     gs_threads_compile(true);
     char *kernels = build(ctx, text, language);
     gs_threads_compile(false);
-    answer = kernels ? read_answer(q, kernels) : NULL;
+    answer = kernels && strstr(kernels, "gpusparc_macros") ? read_answer(q, kernels) : NULL;
     gs_debug("the device's compiler %s which macros it defines", answer ? "has said" : "doesn't say");
     free(kernels);
     answer = answer ? answer : calloc(1, 1);
