@@ -146,8 +146,7 @@ static cl_int cut(struct gs_pool_launch *l)
                                       .args = k->args,
                                       .mems = l->mems,
                                       .devices = gs_group()->n,
-                                      .space = gs_pool_space(),
-                                      .has_space = gs_pool_has_space() && !gs_scheduled()};
+                                      .space = gs_pool_space()};
     err = gs_turns_make(&l->turns, &in);
     if (l->turns.n > 1)
         gs_report_split(k->kind->stats, l->turns.n, l->turns.dim, NULL);

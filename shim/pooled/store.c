@@ -59,11 +59,6 @@ struct gs_pool_space gs_pool_space(void)
     return least;
 }
 
-bool gs_pool_has_space(void)
-{
-    return gs_group()->n == 1 && store.promised <= gs_pool_space().all;
-}
-
 struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err)
 {
     struct gs_pool_root *r = calloc(1, sizeof *r);

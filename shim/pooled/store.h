@@ -66,7 +66,7 @@ cl_int gs_pool_pass_begin(struct gs_context *ctx, unsigned from, struct gs_op *r
 cl_int gs_pool_transfers_end(void);
 
 /* ---- store.c, move.c: the functions block until the bytes are there. With the store locked, but for gs_pool_bytes,
- * gs_pool_has_space, gs_pool_root_new and gs_pool_lock ---- */
+ * gs_pool_root_new and gs_pool_lock ---- */
 
 struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */
@@ -106,9 +106,6 @@ struct gs_pool_root {
 
 /* The most bytes of all buffers, and of one: the sum of the devices' memories and of the host's that the user adds. */
 uint64_t gs_pool_bytes(void);
-
-/* Has the only device space for all present buffers? */
-bool gs_pool_has_space(void);
 
 /* A root of `size` bytes; given: null, or the application's memory for its host place. NULL with *err: no memory. */
 struct gs_pool_root *gs_pool_root_new(struct gs_context *ctx, uint64_t size, void *given, cl_int *err);

@@ -235,18 +235,6 @@ static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
     return err;
 }
 
-/* Nothing has to be moved for the application's own kernel, with whole buffers. The other one has some twelve
- * instructions more for each work-item: 2.1 % of a vector program's time on an H200. */
-static void leave_as_it_is(struct gs_turns *t, const struct gs_turns_input *in)
-{
-    struct gs_turn_use *u = t->v[0].uses;
-    while (u->root && u->root->size <= in->space.one)
-        u++;
-    t->whole = !u->root;
-    for (u = t->v[0].uses; t->whole && u->root; u++)
-        u->window = (struct gs_range){0, u->root->size};
-}
-
 static int make(struct gs_turns *out, const struct gs_turns_input *in)
 {
     struct gs_turns one = {0};
@@ -256,8 +244,6 @@ static int make(struct gs_turns *out, const struct gs_turns_input *in)
         err = cut_finer(out, in);
     if (!err && out->v)
         out->serial = meet(out);
-    if (!err && out->n == 1 && in->has_space)
-        leave_as_it_is(out, in);
     if (err || (out->v && !out->serial))
         return err;
     /* a launch whose turns would run one after the other stays on one device, if it fits there */

@@ -57,7 +57,6 @@ struct gs_turns_input {
     struct gs_mem *const *mems; /* by argument, or NULL */
     unsigned devices;
     struct gs_pool_space space;
-    bool has_space; /* all buffers fit on the only device */
 };
 
 /* How many bytes the windows of a turn have in all, and the largest. */

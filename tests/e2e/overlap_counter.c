@@ -3,8 +3,8 @@
  * that have been enqueued run until somebody waits for one, and launches until somebody waits for one. At the end
  * OVERLAP_REPORT (a file) has the number of waits with transfers under way; of those with transfers of two devices or
  * more; of those with transfers of one device both ways; the number of waits for launches while a transfer to the
- * device is under way; the number of launches enqueued while one is under way that nobody has waited for; and
- * the number of launches of translations. A transfer has 4 KiB at least.
+ * device is under way; and the number of launches enqueued while one is under way that nobody has waited for. A
+ * transfer has 4 KiB at least.
  * With OVERLAP_HOLD copies and writes are held until somebody waits for a command of their queue, while what other
  * queues have begins at once: who counts on an order between queues finds other bytes. */
 #include <pthread.h>
@@ -20,7 +20,7 @@ enum { TO_HOST = 1, TO_DEVICE = 2, LAUNCH = 4 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cl_device_id device[MOST];
-static unsigned busy[MOST], waits, beside, both_ways, ahead, behind, launched, translated;
+static unsigned busy[MOST], waits, beside, both_ways, ahead, behind, launched;
 
 /* What is held: the queue, and the user event that it waits for. */
 enum { MOST_HELD = 4096 };
@@ -141,27 +141,11 @@ static cl_int CL_API_CALL copy_buffer(cl_command_queue queue, cl_mem from, cl_me
     return below.clEnqueueCopyBuffer(queue, from, to, at, there, bytes, gate ? 1 : n, gate ? &gate : wait, event);
 }
 
-/* Has the kernel's text what gpusparc puts before a translation? */
-static bool is_translation(cl_kernel kernel)
-{
-    cl_program program = NULL;
-    size_t bytes = 0;
-    below.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(cl_program), &program, NULL);
-    below.clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &bytes);
-    char *text = calloc(1, bytes + 1);
-    if (text)
-        below.clGetProgramInfo(program, CL_PROGRAM_SOURCE, bytes, text, NULL);
-    const bool is = text && strstr(text, "__gs_t");
-    free(text);
-    return is;
-}
-
 static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
                                  const size_t *global, const size_t *local, cl_uint n, const cl_event *wait,
                                  cl_event *event)
 {
     begins(queue, LAUNCH);
-    translated += is_translation(kernel);
     return below.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
 }
 
@@ -195,7 +179,7 @@ __attribute__((destructor)) static void report(void)
     FILE *f = path && waits ? fopen(path, "w") : NULL;
     if (!f)
         return;
-    fprintf(f, "%u %u %u %u %u %u\n", waits, beside, both_ways, ahead, behind, translated);
+    fprintf(f, "%u %u %u %u %u\n", waits, beside, both_ways, ahead, behind);
     fclose(f);
 }
 
