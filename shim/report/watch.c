@@ -18,14 +18,9 @@ struct watch {
 
 /* ---- clocks ---- */
 
-struct clock {
-    atomic_bool known;
-    int64_t offset_ns; /* the clocks' lock */
-};
-
 static struct {
-    pthread_mutex_t clock_lock; /* the clocks */
-    struct clock clocks[GS_MAX_DEVICES];
+    pthread_mutex_t clock_lock; /* the next */
+    int64_t offset_ns[GS_MAX_DEVICES];
     atomic_uint under_way; /* commands */
     atomic_bool hears_out; /* hear_out is registered for the end of the process */
 } watched = {.clock_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -34,24 +29,6 @@ GS_RANKED(watched.clock_lock, GS_RANK_TRACE_CLOCK);
 /* The offset from a device's timer to CLOCK_MONOTONIC. A command is queued during the call that enqueues it, so each
  * command gives two bounds. The offset stays while within the bounds, and else moves to the nearest one. So the offset
  * follows a drifting timer, and no command seems to begin before its call. */
-
-/* The first guess: the driver's own comparison, or that the timer is CLOCK_MONOTONIC itself. */
-static void know_clock(unsigned device)
-{
-    struct clock *c = &watched.clocks[device];
-    cl_device_id dev = gs_group()->dev[device];
-    cl_ulong device_ns, host_ns;
-    int64_t guess = 0;
-    if (atomic_load(&c->known))
-        return;
-    const uint64_t before = gs_now_ns();
-    if (gs_driver_has(dev, "clGetDeviceAndHostTimer") &&
-        gs_real()->clGetDeviceAndHostTimer(dev, &device_ns, &host_ns) == CL_SUCCESS)
-        guess = (int64_t)(before / 2 + gs_now_ns() / 2) - (int64_t)device_ns;
-    GS_LOCKED(&watched.clock_lock);
-    if (!atomic_exchange(&c->known, true))
-        c->offset_ns = guess;
-}
 
 /* The offset's bounds by a command's profile: the command began after the call's begin, and ended before we heard of
  * the end. The time of queueing lies within the call, which says more, unless the driver uses another clock for that.
@@ -66,7 +43,7 @@ static int64_t clock_offset(const struct watch *w, uint64_t queued, uint64_t sta
         high = closer_high < high ? closer_high : high;
     }
     GS_LOCKED(&watched.clock_lock);
-    int64_t *offset = &watched.clocks[w->ran.device].offset_ns;
+    int64_t *offset = &watched.offset_ns[w->ran.device];
     if (*offset < low)
         *offset = low;
     else if (*offset > high)
@@ -200,7 +177,6 @@ static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue,
     w->waits = n_wait;
     if (!atomic_exchange(&watched.hears_out, true))
         atexit(hear_out);
-    know_clock((unsigned)place);
     w->ran = (struct gs_ran){.label = gs_label,
                              .kind = kind_of(op),
                              .device = (unsigned)place,
