@@ -35,19 +35,18 @@ GS_RANKED(runs.lock, GS_RANK_SHORT_RUNS);
 static bool make_key(const struct gs_group *g)
 {
     struct stat st;
-    char cwd[PATH_MAX] = "", driver[256] = "", arguments[4096];
+    char cwd[PATH_MAX] = "", arguments[4096];
     struct gs_hash h;
     size_t n;
     if (stat("/proc/self/exe", &st) != 0 || !getcwd(cwd, sizeof cwd))
         return false;
-    gs_real()->clGetDeviceInfo(g->dev[0], CL_DRIVER_VERSION, sizeof driver, driver, NULL);
-    const uint64_t numbers[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, g->n, (uint64_t)gs_settings()->transfer};
+    const uint64_t numbers[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)gs_settings()->transfer};
     gs_hash_begin(&h);
     gs_hash_add(&h, GS_VERSION, sizeof GS_VERSION);
     gs_hash_add(&h, numbers, sizeof numbers);
     gs_hash_add(&h, &st.st_mtim, sizeof st.st_mtim);
     gs_hash_add_text(&h, cwd);
-    gs_hash_add_text(&h, driver);
+    gs_devices_hash(g->dev, g->n, &h);
     FILE *f = fopen("/proc/self/cmdline", "re");
     while (f && (n = fread(arguments, 1, sizeof arguments, f)) > 0)
         gs_hash_add(&h, arguments, n);

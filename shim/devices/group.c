@@ -276,11 +276,20 @@ bool gs_learns(void)
     return mode == GS_MODE_AUTO || (mode == GS_MODE_MULTI && gs_group()->unlike);
 }
 
-static void add_info(struct gs_hash *h, cl_device_id dev, cl_device_info what)
+void gs_devices_hash(const cl_device_id *dev, unsigned n, struct gs_hash *h)
 {
-    char text[256] = "";
-    gs_real()->clGetDeviceInfo(dev, what, sizeof text, text, NULL);
-    gs_hash_add(h, text, strlen(text) + 1);
+    static const cl_device_info texts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
+                                           CL_DEVICE_OPENCL_C_VERSION};
+    for (unsigned i = 0; i < n; i++) {
+        cl_uint units = 0;
+        gs_real()->clGetDeviceInfo(dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+        gs_hash_add(h, &units, sizeof units);
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+            char *s = gs_device_text(dev[i], texts[t]);
+            gs_hash_add_text(h, s);
+            free(s);
+        }
+    }
 }
 
 void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
@@ -290,14 +299,7 @@ void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum
     const unsigned char way[2] = {(unsigned char)path, shared_memory};
     gs_hash_begin(&h);
     gs_hash_add(&h, way, sizeof way);
-    for (unsigned i = 0; i < n; i++) {
-        cl_uint units = 0;
-        gs_real()->clGetDeviceInfo(dev[i], CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-        gs_hash_add(&h, &units, sizeof units);
-        add_info(&h, dev[i], CL_DEVICE_NAME);
-        add_info(&h, dev[i], CL_DRIVER_VERSION);
-        add_info(&h, dev[i], CL_DEVICE_VERSION);
-    }
+    gs_devices_hash(dev, n, &h);
     const char *hosts = gs_settings()->remote;
     const char *direct = secure_getenv("GPUSPARC_REMOTE_DIRECT");
     if (hosts)

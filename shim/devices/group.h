@@ -40,6 +40,9 @@ bool gs_learns(void);
 /* Makes a group for these settings; for `gpusparc devices`. 0, or -ENODEV with a sentence in `why`. */
 int gs_group_make(struct gs_group *g, const struct gs_settings *s, char *why, size_t why_bytes);
 
+/* Adds all that names the devices, their driver and its compiler, for names in the cache. */
+void gs_devices_hash(const cl_device_id *dev, unsigned n, struct gs_hash *h);
+
 /* The cache's name for the measured costs of links between these devices. */
 void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum gs_transfer_path path,
                    char name[GS_LINKS_NAME_BYTES]);

@@ -150,30 +150,16 @@ static void language_of(const char *options, char *out, size_t bytes)
     snprintf(out, bytes, "%.*s", last ? (int)strcspn(last, " \t\n") : 0, last ? last : "");
 }
 
-/* Adds all that the compiler's answers hang on: platform, driver, devices. */
-static void add_compiler(const struct gs_context *ctx, struct gs_hash *h)
-{
-    static const cl_device_info of_device[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
-                                               CL_DEVICE_OPENCL_C_VERSION};
-    char platform[256] = "";
-    gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
-    gs_hash_add_text(h, platform);
-    for (unsigned d = 0; d < ctx->n; d++)
-        for (size_t i = 0; i < sizeof of_device / sizeof *of_device; i++) {
-            char *s = gs_device_text(ctx->dev[d], of_device[i]);
-            gs_hash_add_text(h, s);
-            free(s);
-        }
-}
-
 /* From the cache, or by asking the compiler; "": it doesn't say. */
 static char *find_out(struct gs_context *ctx, const struct question *q, const char *text, const char *language)
 {
-    char name[GS_HASH_HEX_BYTES + 16] = "macros-";
+    char name[GS_HASH_HEX_BYTES + 16] = "macros-", platform[256] = "";
     struct gs_hash h;
     size_t bytes = 0;
+    gs_real()->clGetPlatformInfo(gs_group()->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
     gs_hash_begin(&h);
-    add_compiler(ctx, &h);
+    gs_hash_add_text(&h, platform);
+    gs_devices_hash(ctx->dev, ctx->n, &h);
     gs_hash_add_text(&h, language);
     gs_hash_add_text(&h, text);
     gs_hash_end_hex(&h, name + strlen(name));
