@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The measured cost of bringing bytes from one device of a group to another: by `gpusparc devices --measure`, by the
- * probe of windows, or beside the first application that splits launches. Kept in the cache by driver, devices and
- * way. */
+/* The measured cost of bringing bytes from one device of a group to another: by `gpusparc devices --measure`, or over
+ * hosts before the first launch. Kept in the cache by driver, devices and way. */
 #ifndef GS_COMMON_LINKS_H
 #define GS_COMMON_LINKS_H
 

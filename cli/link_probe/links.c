@@ -3,8 +3,7 @@
  * input, a line NAME=VALUE each, and a line `host` or `peer` for `gpusparc devices --measure`: the links to the host
  * and through it, or the windows between GPUs (which a driver may crash at: hence a process of its own). Answers in
  * JSON. For an application under way: `brief`, what it costs between devices, as lines of common/links.h; or
- * `windows`, whether GPUs reach each other's memory through windows, "ok" or "no: why", and then the same lines.
- */
+ * `windows`, whether GPUs reach each other's memory through windows, "ok" or "no: why". */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,32 +104,6 @@ static bool open_windows(struct gs_meter *b, const struct gs_group *g, char *why
            send_through(&b->windows, b->ctx, g->dev, why, why_bytes) == 0;
 }
 
-/* Where a transfer of a few bytes takes longer, at its best, it waits for the application's kernels: a GPU does the
- * work of one process at a time. (FluidX3D's, of 0.46 ms each: 738 us by the windows of two H200s, which else take 22.)
- */
-static struct gs_link_cost trusted(struct gs_link_cost cost)
-{
-    enum { BUSY_NS = 200000 };
-    return cost.piece_ns > BUSY_NS ? (struct gs_link_cost){0, 0} : cost;
-}
-
-static int try_windows(struct gs_meter *b, const struct gs_group *g)
-{
-    char why[256] = "";
-    struct gs_links links = {{0, 0}, {0, 0}};
-    const bool open = open_windows(b, g, why, sizeof why);
-    printf(open ? "ok\n" : "no: %s\n", why);
-    fflush(stdout);
-    if (open) {
-        b->way = GS_BY_PEER;
-        links.peer = trusted(gs_meter_cost(b));
-    }
-    b->way = GS_BY_PINNED;
-    links.host = trusted(measure_host(b));
-    print(&links);
-    return 0;
-}
-
 int main(void)
 {
     struct gs_settings settings = {0};
@@ -157,8 +130,10 @@ int main(void)
     if (err || gs_meter_make(&b, ctx, group.dev, group.n, large ? LARGE_BYTES : BRIEF_BYTES) != CL_SUCCESS)
         return 1;
     b.way = settings.transfer == GS_TRANSFER_PLAIN ? GS_BY_COPY : GS_BY_PINNED;
-    if (asks == ASKS_WINDOWS)
-        return try_windows(&b, &group);
+    if (asks == ASKS_WINDOWS) {
+        printf(open_windows(&b, &group, why, sizeof why) ? "ok\n" : "no: %s\n", why);
+        return 0;
+    }
     if (asks == ASKS_BRIEF)
         return print(&(struct gs_links){measure_host(&b), {0, 0}});
     if (asks == ASKS_PEER ? !open_windows(&b, &group, why, sizeof why) : gs_meter_host_memory(&b, true) != CL_SUCCESS)

@@ -10,7 +10,6 @@
 #include "common/log.h"
 #include "common/spawn.h"
 #include "shim/choose/learnt.h"
-#include "shim/transfer/upward.h"
 
 struct gs_book gs_book = {.lock = PTHREAD_MUTEX_INITIALIZER};
 GS_RANKED(gs_book.lock, GS_RANK_BOOK);
@@ -69,7 +68,7 @@ struct gs_timing *gs_book_next(const struct gs_timing *t, uint64_t program, cons
 }
 
 /* Takes the machine's figures from measured links, unless splits have corrected them. With the lock held. */
-static void use_links(const struct gs_links *links, const char *how)
+static void use_links(const struct gs_links *links)
 {
     const struct gs_link_cost *cost[GS_LINKS] = {[GS_LINK_HOST] = &links->host, [GS_LINK_PEER] = &links->peer};
     for (int l = 0; l < GS_LINKS && !gs_book.machine_learnt; l++) {
@@ -80,26 +79,10 @@ static void use_links(const struct gs_links *links, const char *how)
         gs_book.machine.link[l].byte_ns = gs_min(gs_max(cost[l]->byte_ns, 0.001), GS_MOST_BYTE_NS);
         if (gs_group()->remote) /* a launch there, and hearing of its end, cost as much as a transfer of nothing */
             gs_book.machine.split_ns = gs_book.machine.link[l].piece_ns;
-        gs_debug("between devices, %s (%s): %.0f ns for a transfer, %.4f for a byte",
-                 l == GS_LINK_PEER ? "by windows" : "through the host", how, cost[l]->piece_ns, cost[l]->byte_ns);
+        gs_debug("between devices, %s: %.0f ns for a transfer, %.4f for a byte",
+                 l == GS_LINK_PEER ? "by windows" : "through the host", cost[l]->piece_ns, cost[l]->byte_ns);
     }
 }
-
-/* The links between devices have been measured: uses the figures, unless splits told better, and writes the file. */
-static void take_links(const struct gs_links *links)
-{
-    char name[GS_LINKS_NAME_BYTES];
-    pthread_mutex_lock(&gs_book.lock);
-    const bool loaded = gs_book.learnt_name[0];
-    if (loaded)
-        use_links(links, "measured");
-    memcpy(name, gs_book.links_name, sizeof name);
-    pthread_mutex_unlock(&gs_book.lock);
-    if (loaded)
-        gs_links_write(name, links);
-}
-
-const struct gs_above_transfer gs_above_transfer = {.links = take_links};
 
 static bool read_learnt(struct gs_learnt *l)
 {
@@ -143,19 +126,19 @@ static bool measure_links(struct gs_links *links)
 void gs_book_open(const struct gs_context *ctx)
 {
     struct gs_learnt l = {0};
+    char name[GS_LINKS_NAME_BYTES];
     if (gs_book.learnt_name[0])
         return;
     /* What is learnt holds for these devices, this driver, and this way between devices. */
-    gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, gs_book.links_name);
-    snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%.*s", GS_HASH_HEX_BYTES - 1,
-             gs_book.links_name + sizeof "links-" - 1);
+    gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, name);
+    snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%s", name + sizeof "links-" - 1);
     gs_book.machine = read_learnt(&l) ? l.machine : first_guess(gs_group());
     note_group(&gs_book.machine);
-    struct gs_links links = gs_links_read(gs_book.links_name);
+    struct gs_links links = gs_links_read(name);
     /* A later probe would wait for this application's kernels: a CPU's server does one thing after the other. */
     if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
         measure_links(&links))
-        gs_links_write(gs_book.links_name, &links);
+        gs_links_write(name, &links);
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
         struct gs_size *size = gs_size_make(k->program, k->name, (unsigned)k->n, k->size);
@@ -169,7 +152,7 @@ void gs_book_open(const struct gs_context *ctx)
             gs_balance_begin_again(&t->h.balance);
         t->prepare_ns = (double)k->prepare_ns;
     }
-    use_links(&links, "kept");
+    use_links(&links);
     gs_learnt_free(&l);
 }
 

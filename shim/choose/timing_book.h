@@ -34,7 +34,6 @@ extern struct gs_book {
     uint64_t awaited_ns;            /* how long the application has waited for first measurements, ... */
     uint64_t compiled_ns;           /* ... and for what the driver does before these begin */
     bool machine_learnt;            /* the machine's figures were corrected by splits */
-    char links_name[GS_LINKS_NAME_BYTES];
     char learnt_name[sizeof "learnt-" + GS_HASH_HEX_BYTES]; /* the file; empty: not read yet */
     struct measurement *pending;                            /* measured launches under way */
     unsigned n_measured;                                    /* measured launches, ever */

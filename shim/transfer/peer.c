@@ -9,7 +9,6 @@
 #include "shim/transfer/pack.h"
 #include "shim/transfer/transfer.h"
 #include "shim/process/threads.h"
-#include "shim/transfer/upward.h"
 
 /* A slot's 32 MiB take 28 us to the window and 100 from there, and the host 31 to enqueue both: smaller pieces would
  * wait for the host where several places take at once. */
@@ -32,10 +31,10 @@ struct gs_peer {
     struct gs_ring ring[GS_MAX_DEVICES]; /* of the window on each device. ctx lock */
 };
 
-/* Do windows work on this driver and these devices? By the cache, or by a probe, which has figures as well. */
-static bool probe(const char *identity, struct gs_links *links)
+/* Do windows work on this driver and these devices? By the cache, or by a probe. */
+static bool probe(const char *identity)
 {
-    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], request[512], kept[8 + GS_LINKS_TEXT_BYTES], *answer = NULL;
+    char name[GS_HASH_HEX_BYTES], path[PATH_MAX], request[512], *answer = NULL;
     size_t answer_bytes = 0;
     const char *how = "answered from the cache";
     gs_hash_hex(identity, strlen(identity), name);
@@ -48,11 +47,8 @@ static bool probe(const char *identity, struct gs_links *links)
             gs_debug("the probe of the link between the devices %s", how);
     }
     const bool ok = answer && answer_bytes >= 2 && memcmp(answer, "ok", 2) == 0;
-    *links = answer ? gs_links_parse(answer, answer_bytes) : (struct gs_links){0};
-    if (asks) {
-        memcpy(kept, ok ? "ok\n" : "no\n", 3);
-        gs_cache_write(name, kept, 3 + gs_links_print(links, kept + 3));
-    }
+    if (asks)
+        gs_cache_write(name, ok ? "ok\n" : "no\n", 3);
     gs_debug("the link between the devices: %.*s", (int)answer_bytes, answer ? answer : "no answer");
     free(answer);
     return ok;
@@ -90,10 +86,7 @@ static void drop_peer(struct gs_peer *p)
 static void *probe_and_open(void *arg)
 {
     struct gs_peer *p = arg;
-    struct gs_links links = {0};
-    const bool possible = probe(p->identity, &links);
-    gs_above_transfer.links(&links);
-    const bool open = possible && !atomic_load(&p->unwanted) && open_windows(p);
+    const bool open = probe(p->identity) && !atomic_load(&p->unwanted) && open_windows(p);
     atomic_store(&p->state, open ? OPEN : FAILED);
     if (!gs_threads_enter())
         return NULL;

@@ -373,10 +373,9 @@ void lazy_flush(cl_command_queue queue)
         take_out(c);
         append(&flushed, c);
         c->flushed = true;
-        c->due_ns = now + (lazy.slow && lazy_random(4) == 0 ? (uint64_t)lazy_random(3000) * 1000 : 0) +
-                    (lazy.busy ? 1000000 : 0);
+        c->due_ns = now + (lazy.slow && lazy_random(4) == 0 ? (uint64_t)lazy_random(3000) * 1000 : 0);
     }
-    if (!lazy.slow && !lazy.busy && !lazy.lanes)
+    if (!lazy.slow && !lazy.lanes)
         look();
     pthread_cond_signal(&news);
     pthread_mutex_unlock(&lock);

@@ -348,7 +348,7 @@ static void read_modes(char *words)
                  {"late", &lazy.late},           {"inside", &lazy.inside},     {"slow", &lazy.slow},
                  {"lanes", &lazy.lanes},         {"channels", &lazy.channels}, {"poison", &lazy.poison},
                  {"lock", &lazy.lock},           {"gpu", &lazy.gpu},           {"compiler", &lazy.compiler},
-                 {"random", &lazy.random},       {"busy", &lazy.busy}};
+                 {"random", &lazy.random}};
     char *rest = NULL;
     for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         char *value = strchr(word, '=');

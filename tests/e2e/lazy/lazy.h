@@ -9,7 +9,6 @@
  *   late[=MS]   callbacks come one at a time from one thread, up to MS (20) milliseconds after the event
  *   inside      callbacks come from within the next calls, on the threads that call; without any, by a thread
  *   slow        commands begin late, calls take long, and the end of a command is seen late: at random
- *   busy        each command begins a millisecond late, as where the device has another process's work, too
  *   lanes       a device carries out the commands of all its in-order queues one after the other, in the order in which
  *               they were flushed; what waits for a user event without status stands aside
  *   channels    the same, and nothing stands aside
@@ -39,7 +38,7 @@
 #include "../opencl.h"
 
 struct lazy_modes {
-    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock, gpu, compiler, random, busy;
+    bool unflushed, polled, strict, late, inside, slow, lanes, channels, poison, lock, gpu, compiler, random;
     unsigned late_ms, stuck_ms, compiler_ms;
 };
 extern struct lazy_modes lazy;
