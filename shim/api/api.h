@@ -5,6 +5,7 @@
 
 #include "common/lock/locked.h"
 #include "shim/put/put.h"
+#include "shim/report/watch.h"
 
 /* The result of a call that makes nothing, with its error. */
 static inline void *gs_refuse(cl_int *errcode_ret, cl_int err)
@@ -116,13 +117,15 @@ static inline bool gs_wait_has_failed(const struct gs_context *ctx, const struct
 }
 
 /* Finds the command's queue, sets cmd->q and cmd->ctx if we handle the context's commands, and counts the command in
- * the queue's timeline. (Images of sub-devices need help even with one device.) Closes the queue's open unit
- * (gs_queue_close), unless the command is a blocking read, which does so itself if need be. Returns the record of
- * `handle`, a memory object of that context; null: none. */
+ * the queue's timeline, and its bytes for --stats. (Images of sub-devices need help even with one device.) Closes the
+ * queue's open unit (gs_queue_close), unless the command is a blocking read, which does so itself if need be. Returns
+ * the record of `handle`, a memory object of that context; null: none. */
 static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem handle)
 {
     struct gs_queue *q = gs_find(GS_QUEUE, cmd->queue);
     struct gs_mem *m = q ? gs_find(GS_MEM, handle) : NULL;
+    if (gs_settings()->stats && gs_op_crosses_host(&cmd->op))
+        gs_report_transfer(&cmd->op);
     if (q) {
         gs_timeline_enqueue(q->timeline);
         if (cmd->op.kind != GS_OP_READ || !cmd->op.blocking)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: reading buffers. */
 #include "shim/api/home.h"
-#include "shim/report/report.h"
 #include "shim/choose/timing.h"
 
 /* Of bytes of an object of ours, which the driver would take. */
@@ -32,7 +31,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue command_que
     GS_CALL("clEnqueueReadBuffer");
     struct gs_mem *m = gs_command_begin_on(&cmd, buffer);
     struct gs_queue *q = cmd.q;
-    gs_report_moved(GS_PATH_APP_READ, size);
     if (m && !gs_host_may(m, CL_MAP_READ))
         return CL_INVALID_OPERATION;
     /* On a queue in order, what was launched before has run when this returns. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.2.2: reading and writing rows of buffers. */
 #include "shim/api/home.h"
-#include "shim/report/report.h"
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command_queue, cl_mem buffer,
                                                         cl_bool blocking_read, const size_t *buffer_offset,
@@ -12,7 +11,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue command
                                                         const cl_event *event_wait_list, cl_event *event)
 {
     GS_CALL("clEnqueueReadBufferRect");
-    gs_report_moved(GS_PATH_APP_READ, region ? region[0] * region[1] * region[2] : 0);
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ_RECT, .blocking = blocking_read, .src = buffer,
                                        .from_pitch = {buffer_row_pitch, buffer_slice_pitch},
                                        .to_pitch = {host_row_pitch, host_slice_pitch}, .ptr = ptr);
@@ -29,7 +27,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue comman
                                                          const cl_event *event_wait_list, cl_event *event)
 {
     GS_CALL("clEnqueueWriteBufferRect");
-    gs_report_moved(GS_PATH_APP_WRITE, region ? region[0] * region[1] * region[2] : 0);
     struct gs_command cmd =
         GS_COMMAND(.kind = GS_OP_WRITE_RECT, .blocking = blocking_write, .dst = buffer,
                    .from_pitch = {host_row_pitch, host_slice_pitch}, .to_pitch = {buffer_row_pitch, buffer_slice_pitch},

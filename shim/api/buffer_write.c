@@ -45,7 +45,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_qu
     cl_int err;
     GS_CALL("clEnqueueWriteBuffer");
     struct gs_mem *m = gs_command_begin_on(&cmd, buffer);
-    gs_report_moved(GS_PATH_APP_WRITE, size);
     if (!m || !gs_mem_has(m, offset, size))
         return gs_command_pass(&cmd);
     if (!gs_host_may(m, CL_MAP_WRITE))

@@ -2,19 +2,8 @@
 /* Specification, section 5.3: reading, writing, copying and filling images. Reads take rows of texels from where
  * they are valid (gs_read); all else works at home. */
 #include "shim/api/home.h"
-#include "shim/report/report.h"
 
 static const size_t none[3];
-
-/* For --stats: bytes between the application's memory and an image. (No group: gs_real() may lack clGetImageInfo.) */
-static void count(enum gs_path path, cl_mem image, const size_t *region)
-{
-    size_t element = 0;
-    if (!gs_report_wants_times() || !region || !gs_group()->n)
-        return;
-    gs_real()->clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
-    gs_report_moved(path, (uint64_t)region[0] * region[1] * region[2] * element);
-}
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queue, cl_mem image, cl_bool blocking_read,
                                                    const size_t *origin, const size_t *region, size_t row_pitch,
@@ -22,7 +11,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue command_queu
                                                    const cl_event *event_wait_list, cl_event *event)
 {
     GS_CALL("clEnqueueReadImage");
-    count(GS_PATH_APP_READ, image, region);
     struct gs_command cmd = GS_COMMAND(.kind = GS_OP_READ_IMAGE, .blocking = blocking_read, .src = image,
                                        .to_pitch = {row_pitch, slice_pitch}, .ptr = ptr);
     gs_set_box(&cmd.op, origin, none, region);
@@ -36,7 +24,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteImage(cl_command_queue command_que
                                                     cl_event *event)
 {
     GS_CALL("clEnqueueWriteImage");
-    count(GS_PATH_APP_WRITE, image, region);
     struct gs_command cmd =
         GS_COMMAND(.kind = GS_OP_WRITE_IMAGE, .blocking = blocking_write, .dst = image,
                    .from_pitch = {input_row_pitch, input_slice_pitch}, .ptr = (void *)(uintptr_t)ptr);

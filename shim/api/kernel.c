@@ -3,7 +3,6 @@
 #include "shim/api/api.h"
 
 #include "shim/order/completion.h"
-#include "shim/report/watch.h"
 #include "shim/launch/launch.h"
 
 /* Auto mode may leave a kernel on one device unasked whether it could be split: who reads --stats wants to know. */

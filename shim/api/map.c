@@ -2,7 +2,6 @@
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
 #include "shim/api/home.h"
 #include "shim/choose/timing.h"
-#include "shim/report/watch.h"
 
 /* From now on the host may write what is mapped so at any time, until the unmapping. With the context's lock held. */
 static void remember(struct gs_mem *m, struct gs_mapping *map)

@@ -2,7 +2,6 @@
 /* Specification, section 5.8: programs. The application's program is the driver's, built for the first device; of its
  * source and options a copy is kept for the translator. */
 #include "shim/api/api.h"
-#include "shim/report/watch.h"
 #include "shim/choose/timing.h"
 #include "shim/process/threads.h"
 

@@ -166,6 +166,12 @@ static uint64_t bytes_of(const struct gs_op *op)
     return op->no_region ? 0 : (uint64_t)region[0] * region[1] * region[2] * element;
 }
 
+void gs_report_transfer(const struct gs_op *op)
+{
+    if (gs_group()->n) /* else gs_real() may lack clGetImageInfo */
+        gs_report_bytes(op->src ? GS_PATH_APP_READ : GS_PATH_APP_WRITE, bytes_of(op));
+}
+
 /* NULL: it isn't watched. */
 static struct watch *begin_watch(const struct gs_op *op, cl_command_queue queue, cl_uint n_wait)
 {

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
-#include "shim/driver/real.h"
+#include "shim/driver/enqueue.h"
 #include "shim/process/process.h"
 
 /* ---- labels, for --trace and --stats: what this thread's commands are for, and which call enqueues them ---- */
@@ -77,6 +77,9 @@ struct gs_ran {
     uint64_t job;          /* 0: none */
     uint64_t asked_ns, start_ns, end_ns;
 };
+
+/* Counts bytes that the application asks to move between its memory and a device, for --stats. */
+__attribute__((cold)) void gs_report_transfer(const struct gs_op *op);
 
 /* The place in the group of the queue's device; of one for images of sub-devices 0; -1: it isn't of the group. */
 int gs_queue_place(cl_command_queue queue);
