@@ -7,14 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
-#include "shim/devices/group.h"
 
 enum { EXIT_OWN_FAILURE = 125, SLICE_MS = 200, AFTERWARDS_MS = 300, MOST_PROCESSES = 4096 };
 
@@ -86,31 +84,6 @@ static void end_application(pid_t pid)
                 all[k++] = of[j];
     for (unsigned i = 0; i < k; i++)
         kill(all[i], SIGKILL);
-}
-
-/* The file in which the shim notes the kernel that is launched; its memory here. */
-static char *make_state(void)
-{
-    char path[64];
-    const int fd = memfd_create("gpusparc-hosts", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, GS_REMOTE_STATE_BYTES) < 0)
-        return NULL;
-    void *at = mmap(NULL, GS_REMOTE_STATE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    return at == MAP_FAILED || setenv("GPUSPARC_REMOTE_STATE", path, 1) < 0 ? NULL : at;
-}
-
-static void say_lost(const struct gs_host *host, const char *state)
-{
-    char kernel[GS_REMOTE_STATE_BYTES] = "";
-    if (state)
-        memcpy(kernel, state, sizeof kernel - 1);
-    if (*kernel)
-        gs_error("host %s is lost: %s; the application was ended; its last launch was of kernel %s", host->name,
-                 host->why, kernel);
-    else
-        gs_error("host %s is lost: %s; the application was ended before it had launched a kernel", host->name,
-                 host->why);
 }
 
 static int status_of(int status)
@@ -190,7 +163,6 @@ int gs_hosts_run(struct gs_hosts *hosts, const struct gs_hosts_wishes *wishes, v
             gs_error("%s", why);
             return EXIT_OWN_FAILURE;
         }
-        char *state = make_state();
         const pid_t pid = start_application(hosts, start, arg, signals);
         if (pid < 0) {
             gs_hosts_end(hosts);
@@ -206,7 +178,7 @@ int gs_hosts_run(struct gs_hosts *hosts, const struct gs_hosts_wishes *wishes, v
             die_alike(status);
             return status_of(status);
         }
-        say_lost(lost, state);
+        gs_error("host %s is lost: %s; the application was ended", lost->name, lost->why);
         struct gs_hosts left = *hosts;
         drop(&left, &left.host[lost - hosts->host]);
         gs_hosts_end(hosts);

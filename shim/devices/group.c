@@ -5,9 +5,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/reasons.h"
@@ -312,22 +309,6 @@ void gs_links_name(const cl_device_id *dev, unsigned n, bool shared_memory, enum
 
 /* ---- several hosts ---- */
 
-static struct {
-    pthread_once_t once;
-    char *state; /* a string in a file of its; or null */
-} launcher = {.once = PTHREAD_ONCE_INIT};
-
-static void open_state(void)
-{
-    const char *path = secure_getenv("GPUSPARC_REMOTE_STATE");
-    const int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return;
-    void *at = mmap(NULL, GS_REMOTE_STATE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    launcher.state = at == MAP_FAILED ? NULL : at;
-}
-
 /* The driver's number of a device: the group may be some of them. */
 static unsigned number_of(cl_device_id dev)
 {
@@ -348,12 +329,4 @@ bool gs_remote_is_direct(cl_device_id from, cl_device_id to, uint64_t bytes)
         rows = strchr(rows, ',') ? strchr(rows, ',') + 1 : NULL;
     const unsigned column = rows ? number_of(to) : 0;
     return rows && column < strcspn(rows, ",") && rows[column] == '1';
-}
-
-void gs_remote_note(const char *kernel)
-{
-    pthread_once(&launcher.once, open_state);
-    if (launcher.state)
-        strncpy(launcher.state, kernel,
-                GS_REMOTE_STATE_BYTES - 1); /* two threads' names may mix: it is for a sentence alone */
 }

@@ -55,13 +55,9 @@ bool gs_svm_alone(const struct gs_group *g);
 /* clSVMAlloc is called in a context of n devices: must it fail? Says why, and keeps that for the next process. */
 bool gs_svm_refuse(const struct gs_group *g, unsigned n);
 
-/* ---- an application on devices of several hosts tells `gpusparc run --hosts`, which watches the servers, which kernel
- * is launched, to be named if a server is lost ---- */
+/* ---- an application on devices of several hosts ---- */
 
-enum { GS_REMOTE_STATE_BYTES = 128, GS_REMOTE_FEW_BYTES = 32 * 1024 };
-
-/* This kernel is launched now. Does nothing for this machine's own devices. */
-void gs_remote_note(const char *kernel);
+enum { GS_REMOTE_FEW_BYTES = 32 * 1024 };
 
 /* Do so many bytes go from device to device without this machine: between devices of one server, or of two servers that
  * reach each other (GPUSPARC_REMOTE_DIRECT)? Few don't, since the servers' way is one more to wait for. */

@@ -364,8 +364,6 @@ cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k)
     cl_int err = gs_command_list(cmd);
     if (err && !gs_group()->pocl) /* which takes an address of no events of launches, though of no other command */
         return err;
-    if (gs_settings()->remote)
-        gs_remote_note(k->name);
     if (!by_units)
         gs_queue_close(cmd->queue); /* there may have been a daemon until now */
     if (!by_units && gs_launch_route(facts_of_call(cmd, k, NULL)) == GS_ROUTE_DRIVER && launch_at_home(cmd, NULL, &err))

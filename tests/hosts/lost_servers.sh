@@ -37,12 +37,12 @@ apart() { # COMMAND...
   ) &
   cases+=($!)
 }
-apart lose "kill -9" "is lost: its server has ended; the application was ended before it had launched a kernel"
-apart lose "kill -STOP" "is lost: its server has been stopped; the application was ended before it had launched a kernel"
+apart lose "kill -9" "is lost: its server has ended; the application was ended"
+apart lose "kill -STOP" "is lost: its server has been stopped; the application was ended"
 # It hangs: asleep, at work, or where it may, as drivers take what they take.
 hang() { echo $how >hang; }
-how=sleep apart lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
-how=loop apart lose hang "is lost: its server no longer answers; the application was ended before it had launched a kernel"
+how=sleep apart lose hang "is lost: its server no longer answers; the application was ended"
+how=loop apart lose hang "is lost: its server no longer answers; the application was ended"
 in_a_session() {
   echo session >hang
   run 0 --hosts localhost sleep 4
