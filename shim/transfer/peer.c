@@ -151,16 +151,10 @@ const struct gs_passage *gs_peer_open(const struct gs_context *ctx)
 
 bool gs_peer_usable(const struct gs_context *ctx)
 {
-    static atomic_int known; /* 1: these devices can't, 2: they might */
     const enum gs_transfer_path path = gs_settings()->transfer;
-    if ((path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER) || ctx->shared_memory ||
-        !(gs_group()->type & CL_DEVICE_TYPE_GPU))
-        return false;
-    if (!atomic_load(&known)) {
-        char identity[1024];
-        atomic_store(&known, gs_windows_identity(ctx->dev, ctx->n, identity, sizeof identity) < 0 ? 1 : 2);
-    }
-    return atomic_load(&known) == 2 && (!ctx->paths->peer || atomic_load(&ctx->paths->peer->state) != FAILED);
+    const struct gs_peer *p = ctx->paths->peer;
+    return (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PEER) && !ctx->shared_memory && !gs_group()->remote &&
+           gs_group()->type & CL_DEVICE_TYPE_GPU && (!p || atomic_load(&p->state) != FAILED);
 }
 
 void gs_peer_free(struct gs_peer *p)
