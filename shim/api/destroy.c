@@ -76,7 +76,9 @@ static void destroy(struct gs_object *o)
     if (m && m->pool)
         gs_pool_root_free(m->pool);
     if (m) {
+        cl_mem pooled = m->o.ctx->pooled && !m->is_sub_buffer ? m->o.handle : NULL;
         gs_mem_free(m);
+        GS_RELEASE(MemObject, pooled);
         return;
     }
     others[o->type](o);

@@ -188,7 +188,7 @@ static bool unlink_root(struct gs_mem *m)
 static cl_int release(struct gs_mem *m)
 {
     cl_mem handle = m->o.handle;
-    const bool by_record = m->is_sub_buffer && gs_sub_buffer_released(m);
+    const bool by_record = m->is_sub_buffer ? gs_sub_buffer_released(m) : m->o.ctx->pooled;
     gs_drop(&m->o); /* before the driver has its caches full of other things */
     return by_record ? CL_SUCCESS : gs_real()->clReleaseMemObject(handle);
 }

@@ -24,9 +24,9 @@ static void let_go(struct gs_pool_command *c)
     if (c->launch)
         gs_pool_launch_free(c->launch);
     if (c->src)
-        gs_drop_mem(c->src->o.handle);
+        gs_drop(&c->src->o);
     if (c->dst)
-        gs_drop_mem(c->dst->o.handle);
+        gs_drop(&c->dst->o);
     c->launch = NULL;
     c->src = c->dst = NULL;
 }
@@ -366,14 +366,6 @@ static cl_int take_wait(struct gs_pool_command *c, cl_uint n, const cl_event *wa
     return err == CL_INVALID_EVENT ? CL_INVALID_EVENT_WAIT_LIST : err;
 }
 
-static cl_int keep(struct gs_mem **out, cl_mem handle)
-{
-    struct gs_mem *m = gs_find(GS_MEM, handle);
-    const cl_int err = m ? gs_keep_mem(handle) : CL_SUCCESS;
-    *out = err ? NULL : m;
-    return err;
-}
-
 /* Makes a map's mapping; takes an unmap's out of the list. */
 static cl_int take_mapping(struct gs_pool_command *c)
 {
@@ -435,10 +427,9 @@ static cl_int take(struct gs_pool_command *c, const struct gs_op *op)
         return check_migration(op, ctx);
     if (!is_transfer(op))
         return op->kind == GS_OP_MARKER || op->kind == GS_OP_BARRIER ? CL_SUCCESS : CL_INVALID_OPERATION;
-    err = keep(&c->src, op->src);
-    if (!err)
-        err = keep(&c->dst, op->dst);
-    if (!err && (is_copy(op) ? !c->src || !c->dst : !c->src && !c->dst))
+    c->src = gs_find_hold(GS_MEM, op->src);
+    c->dst = gs_find_hold(GS_MEM, op->dst);
+    if (is_copy(op) ? !c->src || !c->dst : !c->src && !c->dst)
         err = CL_INVALID_MEM_OBJECT;
     if (!err && gs_op_is_of_image(op))
         err = gs_pool_image_op(&c->op, c->src, c->dst);

@@ -53,7 +53,7 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
 {
     for (cl_uint i = 0; l->mems && i < l->k->n_args; i++)
         if (l->mems[i])
-            gs_drop_mem(l->mems[i]->o.handle);
+            gs_drop(&l->mems[i]->o);
     for (unsigned d = 0; d < GS_MAX_DEVICES; d++)
         if (l->kernel[d] && l->turns.whole)
             gs_real()->clReleaseKernel(l->kernel[d]);
@@ -79,10 +79,9 @@ static cl_int keep_argument(struct gs_pool_launch *l, cl_uint i)
     struct gs_mem *m = gs_find(GS_MEM, *(void **)a->bytes);
     if (!m || m->o.ctx != l->k->o.ctx)
         return CL_INVALID_KERNEL_ARGS;
-    const cl_int err = gs_keep_mem(m->o.handle);
-    if (!err)
-        l->mems[i] = m;
-    return err;
+    gs_hold(&m->o);
+    l->mems[i] = m;
+    return CL_SUCCESS;
 }
 
 /* Checks and takes the launch's sizes. */
