@@ -86,6 +86,22 @@ static void compare_clocks(struct gs_group *g)
     }
 }
 
+/* Can the device be divided into equal parts? */
+static bool may_be_divided(cl_device_id dev)
+{
+    cl_device_partition_property ways[16] = {0};
+    cl_uint most = 0;
+    size_t bytes = 0;
+    if (!gs_driver_has(dev, "clCreateSubDevices") || !gs_driver_has(dev, "clReleaseDevice") ||
+        gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PARTITION_MAX_SUB_DEVICES, sizeof most, &most, NULL) != CL_SUCCESS ||
+        gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PARTITION_PROPERTIES, sizeof ways, ways, &bytes) != CL_SUCCESS)
+        return false;
+    for (size_t i = 0; i < bytes / sizeof *ways; i++)
+        if (ways[i] == CL_DEVICE_PARTITION_EQUALLY)
+            return most > 1;
+    return false;
+}
+
 /* The first platform whose CPU device can be divided; else the first that has one. */
 static int choose_cpu(struct gs_group *g, unsigned n, cl_platform_id *platforms, unsigned n_platforms)
 {
@@ -94,7 +110,7 @@ static int choose_cpu(struct gs_group *g, unsigned n, cl_platform_id *platforms,
     for (unsigned p = 0; p < n_platforms && !g->parent; p++) {
         if (!list_devices(platforms[p], CL_DEVICE_TYPE_CPU, list))
             continue;
-        if (n > 1 && gs_driver_divides(list[0]) && divide(list[0], n, g->dev))
+        if (n > 1 && may_be_divided(list[0]) && divide(list[0], n, g->dev))
             g->parent = list[0];
         if (g->parent || !whole)
             g->platform = platforms[p];

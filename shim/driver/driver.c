@@ -113,21 +113,6 @@ bool gs_driver_has(cl_device_id dev, const char *function)
     return has(table_of(platform), of_platform < of_device ? of_platform : of_device, function);
 }
 
-bool gs_driver_divides(cl_device_id dev)
-{
-    cl_device_partition_property ways[16] = {0};
-    cl_uint most = 0;
-    size_t bytes = 0;
-    if (!gs_driver_has(dev, "clCreateSubDevices") || !gs_driver_has(dev, "clReleaseDevice") ||
-        gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PARTITION_MAX_SUB_DEVICES, sizeof most, &most, NULL) != CL_SUCCESS ||
-        gs_real()->clGetDeviceInfo(dev, CL_DEVICE_PARTITION_PROPERTIES, sizeof ways, ways, &bytes) != CL_SUCCESS)
-        return false;
-    for (size_t i = 0; i < bytes / sizeof *ways; i++)
-        if (ways[i] == CL_DEVICE_PARTITION_EQUALLY)
-            return most > 1;
-    return false;
-}
-
 /* Does the platform lack a function that gpusparc calls? Its name is in `missing` then. */
 static bool lacks_one(cl_platform_id platform, const char *words, char missing[64])
 {

@@ -91,9 +91,6 @@ char *gs_device_text(cl_device_id dev, cl_device_info what);
 /* Does the device name this extension? */
 bool gs_driver_extends(cl_device_id dev, const char *extension);
 
-/* Can the device be divided into equal parts? */
-bool gs_driver_divides(cl_device_id dev);
-
 /* Have platform and devices OpenCL 1.2 or newer, with all functions that gpusparc calls? If not, `why` says so. */
 bool gs_driver_usable(cl_platform_id platform, char *why, size_t why_bytes);
 
