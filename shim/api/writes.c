@@ -14,8 +14,7 @@ static bool is_of_other_gpu(const struct gs_home *h)
     return h->cmd.units && job->n == 1 && job->place[0] && there.end - there.begin == root->size;
 }
 
-/* Where the bytes are to go, of which t is the transfer home. None: home. `other`: is_of_other_gpu. A task's devices
- * may not be all. */
+/* Where the bytes go, of which t is the transfer home. None: home. `other`: is_of_other_gpu. Tasks may lack devices. */
 static cl_int find_targets(const struct gs_home *h, const struct gs_op_run *t, bool other, struct gs_extents *s)
 {
     struct gs_mem *root = h->dst.m->root;

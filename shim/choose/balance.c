@@ -41,9 +41,8 @@ void gs_balance_begin_again(struct gs_balance *b)
     b->settled = false;
 }
 
-/* Devices that are alike: the lowest time counts, since disturbances only make times longer. Devices that differ may
- * differ in how steady they are as well, and a cut by each one's luckiest launch fits none: the mean counts, less
- * doubled times. */
+/* Devices that are alike: the lowest time counts, since disturbances only make times longer. Devices that differ may be
+ * less steady as well, and a cut by each one's luckiest launch fits none: the mean counts, less doubled times. */
 static void add(const struct gs_balance *b, uint64_t *known, uint64_t ns)
 {
     if (!b->measured || (b->unlike ? ns < *known / 2 : ns < *known))

@@ -147,8 +147,7 @@ struct gs_ends {
 /* Says that `end`, an event in the application's queue, stands for all events in `of`. Retains them. */
 void gs_compound_add(struct gs_queue *q, cl_event end, const struct gs_events *of);
 
-/* If the queue's newest or oldest compound event has failed, commands that still run go to `unended`. Null: all queues'
- * of the context. */
+/* If the queue's newest or oldest compound event has failed, what still runs goes to `unended`. Null: of all queues. */
 void gs_compound_look(struct gs_context *ctx, struct gs_queue *only);
 
 /* Adds events to `to` that complete when all `unended` commands have ended, even by a failure. */

@@ -139,8 +139,7 @@ static bool is_known(struct gs_awaited *w)
     return knows;
 }
 
-/* Why the event is looked at: our thread looks at new entries only, or at all; or a caller knows that the event has
- * ended. */
+/* Why the event is looked at: our thread looks at new entries only, or at all; or a caller knows that it has ended. */
 enum look { AT_NEW, AT_ALL, AT_ENDED };
 
 /* An end that the driver hasn't called back for counts at the second look: PoCL sets a failed status a moment before it

@@ -9,9 +9,8 @@
 /* Calls `ended` once with the event's final status, from a thread of the driver's or of ours, perhaps before
  * gs_await_end returns. With GPUs our thread polls instead of the driver's callback, but only while `wanted` (if not
  * null) says that somebody needs the end. `wanted` must call nothing. A null event isn't known yet: `last` is called
- * now and then, from any thread but never from two at once, until it returns true: with the event and a reference, or
- * with null, as what is awaited has ended. `last` must not wait. False: no memory, or no thread; `ended` won't be
- * called. */
+ * now and then, from any thread, never from two at once, until it returns true: with the event and a reference, or
+ * null, as what is awaited has ended. `last` must not wait. False: no memory, or no thread; `ended` isn't called. */
 bool gs_await_end(cl_event event, bool (*last)(void *data, cl_event *event), bool (*wanted)(const void *data),
                   void (*ended)(cl_event event, cl_int status, void *data), void *data);
 

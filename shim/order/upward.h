@@ -23,8 +23,7 @@ struct gs_above_completion {
     bool (*sole)(void);
     /* gs_units_wanted(): does another application wait for a unit's end? */
     bool (*wanted)(void);
-    /* Sleeps while nobody needs a unit's end and `also` says false, for `ns` at most. False: no daemon. wake() ends the
-     * sleep. */
+    /* Sleeps while nobody needs a unit's end and `also` says false, `ns` at most, or until wake(). False: no daemon. */
     bool (*sleep)(bool (*also)(void), uint64_t ns);
     void (*wake)(void);
 };

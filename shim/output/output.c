@@ -63,8 +63,7 @@ static cl_mem taken(const struct gs_context *ctx, const struct gs_use *u, unsign
 
 /* Takes a buffer before the parts run, as later steps must not fail. Each of ready[0..n) gains the end of a new one's
  * first write, in the launch's order: some drivers notice only then that no memory is left. (Without an order the
- * command would take its unit at once, while the queue may hold commands that wait for a thread of ours, and the thread
- * for units.) */
+ * command would take its unit at once, while the queue may hold some that wait for our thread, and it for units.) */
 static cl_int take_ahead(struct gs_command *cmd, const struct gs_use *u, unsigned part, unsigned n,
                          struct gs_events *ready)
 {

@@ -18,8 +18,7 @@
  * and takes memory for later. ready[p]: the events that part p waits for; gains the ends of copies. */
 cl_int gs_outputs_begin(struct gs_command *cmd, const struct gs_plan *plan, struct gs_events *ready);
 
-/* After the parts (part i on place i, with event ran[i]): puts together at home what they wrote. cmd->ended gains the
- * events. */
+/* After the parts (part i on place i, with event ran[i]): joins at home what they wrote. cmd->ended gains events. */
 cl_int gs_outputs_join(struct gs_command *cmd, const struct gs_plan *plan, const cl_event *ran);
 
 /* The launch's memory is free again. !keep: the launch failed, its commands have no common end; releases buffers. */

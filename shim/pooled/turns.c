@@ -217,8 +217,7 @@ static int find_cut(struct gs_turns *best, const struct gs_turns_input *in)
     return err;
 }
 
-/* If the devices can't hold everything at once, cuts turns of an eighth of a device, so that some stay; unless turns
- * share much. */
+/* If the devices can't hold all at once, cuts turns of an eighth of a device: some stay; unless turns share much. */
 static int cut_finer(struct gs_turns *best, const struct gs_turns_input *in)
 {
     const uint64_t bytes = best->bytes, groups = gs_geometry_groups(in->launch, best->dim);

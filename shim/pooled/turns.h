@@ -62,8 +62,7 @@ struct gs_turns_input {
 /* How many bytes the windows of a turn have in all, and the largest. */
 uint64_t gs_turn_bytes(const struct gs_turn *t, uint64_t *largest);
 
-/* CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or CL_MEM_OBJECT_ALLOCATION_FAILURE: no cut fits; out->reason says why. Then
- * gs_turns_free. */
+/* CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or CL_MEM_OBJECT_ALLOCATION_FAILURE with out->reason. Then gs_turns_free. */
 cl_int gs_turns_make(struct gs_turns *out, const struct gs_turns_input *in);
 void gs_turns_free(struct gs_turns *t);
 

@@ -5,8 +5,7 @@
  *
  * The resource is the link for all that moves between the host's memory and a device. It is the GPU whose queue does
  * the work for kernels, for copies within a device's memory, and for copies through a window: a window uses the link
- * between two GPUs, not the host's, and many pairs may exchange at a time. So such copies count in a task's GPU
- * segments. */
+ * between two GPUs, not the host's, and many pairs may exchange at a time. So they count in a task's GPU segments. */
 #ifndef GS_SHIM_PUT_PUT_H
 #define GS_SHIM_PUT_PUT_H
 
@@ -14,8 +13,7 @@
 #include "shim/put/cut.h"
 
 /* From now on what this thread enqueues is for this command of the application, and goes by units if the command does,
- * until the caller puts the old value back; null: straight to the driver. Returns the old value. *cmd must live until
- * then. */
+ * until the caller puts the old value back, which is returned; *cmd must live so long. Null: straight to the driver. */
 const struct gs_command *gs_put_for(const struct gs_command *cmd);
 
 /* The command that this thread enqueues for, if it goes by units; or null. */

@@ -60,8 +60,7 @@ static int lock_as_writer(int fd)
     return err;
 }
 
-/* Does another process write the file, or has one in this run? If not, the file is empty, and this process's until the
- * end. */
+/* Does another process write the file, or has one in this run? If not, it is empty, and ours until the end. */
 static bool is_taken(int fd)
 {
     struct stat st;

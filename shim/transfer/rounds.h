@@ -64,16 +64,14 @@ struct gs_rounds {
     } of[GS_MAX_DEVICES];
 };
 
-/* Begins with joined sends, which it cuts. A round has at most `slots` pieces; slots: from one for each source to
- * GS_ROUND_PIECES. */
+/* Begins with joined sends, which it cuts. A round has at most `slots` pieces, one for each source or more. */
 void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece_bytes, unsigned slots);
 
 /* The next round: one piece of each send under way. All pieces of a round leave before any is taken. Returns the number
  * of pieces; 0: all have been given. */
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);
 
-/* Pieces are taken in steps 1 to n - 1 for n places (0: a copy within one): in each step a place takes from one place,
- * and gives to one. */
+/* Pieces go in steps 1 to n - 1 for n places (0: a copy within one): in each a place takes from one and gives to one. */
 static inline unsigned gs_round_step(unsigned from, unsigned to, unsigned n)
 {
     return (from + n - to) % n;

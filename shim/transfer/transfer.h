@@ -66,8 +66,7 @@ void gs_peer_free(struct gs_peer *p);
 /* Does the send go from server to server (gs_remote_is_direct), so that none of its bytes pass through the ring? */
 bool gs_pinned_is_direct(const struct gs_context *ctx, const struct gs_send *send);
 
-/* The passage by windows; null: not open. The first call begins to open windows; with GPUSPARC_TRANSFER=peer it waits a
- * minute at most. */
+/* The passage by windows; null: not open. The first call begins to open it, and with GPUSPARC_TRANSFER=peer waits. */
 const struct gs_passage *gs_peer_ready(struct gs_context *ctx);
 
 /* gs_peer_ready without opening anything. */
