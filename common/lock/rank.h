@@ -42,6 +42,7 @@ enum gs_rank {
     GS_RANK_OBJECTS,
     GS_RANK_THREADS,
     GS_RANK_DRIVER,
+    GS_RANK_GATES,
     GS_RANK_EXITS,
 };
 

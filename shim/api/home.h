@@ -112,7 +112,7 @@ cl_int gs_home_by_way(struct gs_home *h, struct gs_op_run *staged);
  * begun, and has its side. */
 bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *own);
 
-/* Reads bytes from where they are valid, if the driver would accept the command. t: the transfer if all were at home. */
+/* Reads bytes from where they are valid, if the driver would take the command. t: the transfer if all were at home. */
 cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs_op_run *t);
 
 /* The range from the first to the last byte of a region of rows; empty if an argument overflows. */

@@ -3,6 +3,7 @@
  * the driver's object on the first device; replicas come when they are needed. */
 #include "shim/api/home.h"
 #include "shim/api/initial.h"
+#include "shim/events/gates.h"
 #include "shim/pooled/pooled.h"
 
 /* Flags that we don't tell the driver: bytes that the host may not touch go through its memory all the same, from
@@ -202,7 +203,8 @@ static cl_mem_flags all_flags(const struct gs_mem *m)
     cl_mem twin = host ? small_twin(m->root->o.ctx->o.handle, m->o.handle, host) : NULL;
     gs_initial_end(&u);
     const cl_mem_flags flags = twin ? gs_mem_flags(twin) : m->flags;
-    GS_RELEASE(MemObject, twin);
+    if (twin)
+        gs_release_now(twin);
     free(host);
     return flags;
 }

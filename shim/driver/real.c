@@ -104,6 +104,8 @@ static void *open_real(void)
 /* The table is there: the rooms above have their say before anybody uses it. */
 static void end_loading(void)
 {
+    if (&gs_above_events)
+        gs_above_events.loaded(&gs_real_table);
     if (&gs_above_pool)
         gs_above_pool.loaded(&gs_real_table);
     gs_real_ready = true;

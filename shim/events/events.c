@@ -39,17 +39,6 @@ cl_int gs_event_status(cl_event event)
     return err ? err : status;
 }
 
-cl_int gs_event_end(cl_event event, cl_int status)
-{
-    enum { TRIES = 3 };
-    cl_int err = gs_real()->clSetUserEventStatus(event, status);
-    for (int i = 1; i < TRIES && err; i++)
-        err = gs_real()->clSetUserEventStatus(event, status);
-    if (err)
-        gs_debug("the driver doesn't take the end of an event (error %d)", err);
-    return err;
-}
-
 cl_uint gs_events_drop_complete(struct gs_events *e, bool failed)
 {
     cl_uint n = 0, under_way = 0;

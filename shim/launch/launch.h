@@ -21,7 +21,7 @@ struct gs_kernel_run {
     struct gs_size *size; /* the launch's size record */
     unsigned factor;      /* a chunk has so many times the configured work-groups */
     bool odd;             /* of no whole work-groups: the last chunk goes first, so that the driver objects at once */
-    void **kept;          /* of chunks enqueued later, by argument: its memory object or sampler, kept; or null */
+    cl_sampler *samplers; /* of chunks enqueued later, by argument: kept; or null */
     uint64_t shift[GS_SHIFTS]; /* by argument: of a pointer to a range */
 };
 
@@ -30,8 +30,7 @@ struct gs_kernel_run {
 void gs_kernel_cut(struct gs_kernel_run *run, const struct gs_job *job, const struct gs_box *box);
 
 /* Runs all chunks of the box, by units if this thread enqueues for a command that goes by units. If there are several,
- * run->kernel is a spare kernel, and belongs to the units even on an error. The caller releases *end. *to: queues and
- * wait list. */
+ * run->kernel is a spare kernel, the units' even on an error. The caller releases *end. *to: queues and wait list. */
 cl_int gs_run_kernel(const struct gs_units *to, const struct gs_kernel_run *run, cl_event *end);
 
 /* ---- route.c: a table from facts about a launch to a way; docs/commands.md explains the ways ---- */

@@ -55,53 +55,37 @@ static cl_int enqueue_chunk(void *of, unsigned chunk, cl_command_queue queue, cl
     return err ? err : gs_enqueue(&launch, queue, n_wait, wait, event);
 }
 
-static bool is_sampler(const struct gs_kernel_run *run, cl_uint i)
-{
-    return run->summary->args[i].kind == GS_ARG_SAMPLER;
-}
-
 static void free_run(void *kept)
 {
     struct gs_kernel_run *run = kept;
     for (cl_uint i = 0; i < run->k->n_args; i++)
-        if (run->kept[i] && is_sampler(run, i))
-            gs_real()->clReleaseSampler(run->kept[i]);
-        else
-            gs_drop_mem(run->kept[i]);
+        GS_RELEASE(Sampler, run->samplers[i]);
     gs_spare_kernel_give(run->k, run->place, run->kernel);
     gs_drop(&run->k->o);
     free(run);
 }
 
-/* Keeps the memory object (with its window or replica on the place) or the sampler in argument i, if any: arguments of
- * a kernel object don't keep it alive. */
-static cl_int keep_argument(struct gs_kernel_run *run, cl_uint i)
-{
-    const struct gs_arg *a = &run->k->args[i];
-    void *handle = a->has_value && a->size == sizeof handle ? *(void **)a->bytes : NULL;
-    const bool sampler = handle && is_sampler(run, i);
-    if (!sampler && !(a->is_mem && gs_find(GS_MEM, handle)))
-        return CL_SUCCESS;
-    const cl_int err = sampler ? gs_real()->clRetainSampler(handle) : gs_keep_mem(handle);
-    run->kept[i] = err ? NULL : handle;
-    return err;
-}
-
-/* A copy for chunks that are enqueued later, when the application may have released all of its objects. Owns
- * run->kernel, a spare kernel, from here on, even on an error. NULL with the error in *err. */
+/* A copy for chunks that are enqueued later, with the samplers, which the application may release first; its memory
+ * objects are released later (shim/events/gates.h). Owns run->kernel, a spare kernel, from here on, even on an error.
+ * NULL with the error in *err. */
 static struct gs_kernel_run *keep_run(const struct gs_kernel_run *run, cl_int *err)
 {
-    struct gs_kernel_run *kept = calloc(1, sizeof *kept + run->k->n_args * sizeof *kept->kept);
+    struct gs_kernel_run *kept = calloc(1, sizeof *kept + run->k->n_args * sizeof *kept->samplers);
     *err = kept ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     if (!kept) {
         gs_spare_kernel_give(run->k, run->place, run->kernel);
         return NULL;
     }
     *kept = *run;
-    kept->kept = (void **)(kept + 1);
+    kept->samplers = (cl_sampler *)(kept + 1);
     gs_hold(&run->k->o);
-    for (cl_uint i = 0; i < run->k->n_args && !*err; i++)
-        *err = keep_argument(kept, i);
+    for (cl_uint i = 0; i < run->k->n_args && !*err; i++) {
+        const struct gs_arg *a = &run->k->args[i];
+        if (run->summary->args[i].kind != GS_ARG_SAMPLER || !a->has_value || !*(cl_sampler *)a->bytes)
+            continue;
+        *err = gs_real()->clRetainSampler(*(cl_sampler *)a->bytes);
+        kept->samplers[i] = *err ? NULL : *(cl_sampler *)a->bytes;
+    }
     if (!*err)
         return kept;
     free_run(kept);

@@ -2,6 +2,7 @@
 #include "shim/memory/object.h"
 
 #include "common/lock/locked.h"
+#include "shim/events/gates.h"
 #include "shim/memory/bytes.h"
 #include "shim/staging/staging.h"
 
@@ -138,6 +139,8 @@ static void add_user(struct gs_mem *root)
 
 void gs_mem_retained(struct gs_mem *m)
 {
+    if (m->o.ctx->pooled && !m->is_sub_buffer) /* its record keeps the driver's object */
+        gs_real()->clReleaseMemObject(m->o.handle);
     GS_LOCKED(&m->o.ctx->lock);
     add_user(m->root);
 }
@@ -185,9 +188,20 @@ static bool unlink_root(struct gs_mem *m)
     return m->bytes->calls;
 }
 
+static cl_int drop_late(void *m)
+{
+    gs_drop(&((struct gs_mem *)m)->o);
+    return CL_SUCCESS;
+}
+
 static cl_int release(struct gs_mem *m)
 {
     cl_mem handle = m->o.handle;
+    if (!m->o.ctx->pooled) { /* a sub-buffer goes in its turn, and a map that is ours lasts */
+        gs_hold(&m->o);
+        if (!gs_gate_waits(drop_late, m))
+            gs_drop(&m->o);
+    }
     const bool by_record = m->is_sub_buffer ? gs_sub_buffer_released(m) : m->o.ctx->pooled;
     gs_drop(&m->o); /* before the driver has its caches full of other things */
     return by_record ? CL_SUCCESS : gs_real()->clReleaseMemObject(handle);
@@ -208,12 +222,11 @@ void gs_mem_unlock(struct gs_context *c, struct gs_mem *used)
         release(used);
 }
 
-/* Handles retained by replicas in the object's memory, windows, transfers under way, and calls. */
+/* Handles retained by replicas in the object's memory, windows and calls. */
 cl_uint gs_mem_own_references(struct gs_mem *m)
 {
-    cl_uint n = (cl_uint)atomic_load(&m->kept_refs) + atomic_load(&m->bytes->windows);
     GS_LOCKED(&m->o.ctx->lock);
-    n += m->bytes->let_go;
+    cl_uint n = atomic_load(&m->bytes->windows) + m->bytes->let_go;
     for (unsigned i = 1; m->root == m && m->shared && i < m->o.ctx->n; i++)
         n += m->bytes->place[i].mem != NULL;
     return n;

@@ -3,6 +3,7 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
+#include "shim/events/gates.h"
 #include "shim/memory/bytes.h"
 
 struct gs_place_window {
@@ -76,7 +77,7 @@ void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window
     for (w = may_go(w) ? w : NULL; w; w = windows.outlasting ? next_to_go(*newest) : NULL) {
         set_state(w, GOING); /* stays in the list, so that older windows wait for the driver's call */
         pthread_mutex_unlock(&windows.lock);
-        gs_real()->clReleaseMemObject(w->mem); /* may call the application back */
+        gs_release_now(w->mem); /* may call the application back */
         pthread_mutex_lock(&windows.lock);
         take_out(newest, w);
     }

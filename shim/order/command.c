@@ -3,6 +3,7 @@
 
 #include "common/lock/rank.h"
 #include "shim/order/completion.h"
+#include "shim/events/gates.h"
 #include "shim/order/upward.h"
 #include "shim/report/report.h"
 #include "common/memory.h"
@@ -28,7 +29,7 @@ static void ends_well(cl_event event, cl_int status, void *data)
 static cl_int shield_last(struct gs_events *e, cl_context ctx)
 {
     cl_int err;
-    cl_event *last = &e->v[e->n - 1], end = gs_real()->clCreateUserEvent(ctx, &err);
+    cl_event *last = &e->v[e->n - 1], end = gs_gate_new(ctx, &err);
     if (err)
         return err;
     err = gs_real()->clRetainEvent(end);
@@ -37,6 +38,7 @@ static cl_int shield_last(struct gs_events *e, cl_context ctx)
         err = CL_OUT_OF_HOST_MEMORY;
     }
     if (err) {
+        gs_event_end(end, err);
         gs_real()->clReleaseEvent(end);
         return err;
     }
@@ -200,11 +202,13 @@ cl_int gs_mark_out_of_order(struct gs_queue *q, cl_command_queue queue, cl_uint 
 
 struct gs_event *gs_event_new(struct gs_context *ctx, const struct gs_event *like, cl_int *err)
 {
-    const cl_event event = gs_real()->clCreateUserEvent(ctx->o.handle, err);
+    const cl_event event =
+        like->pooled ? gs_real()->clCreateUserEvent(ctx->o.handle, err) : gs_gate_new(ctx->o.handle, err);
     if (*err)
         return NULL;
     struct gs_event *e = malloc(sizeof *e);
     if (!e) {
+        gs_event_end(event, CL_OUT_OF_HOST_MEMORY);
         gs_real()->clReleaseEvent(event);
         *err = CL_OUT_OF_HOST_MEMORY;
         return NULL;

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shim/events/gates.h"
+
 enum { HUGE_PAGE = 2 * 1024 * 1024, LARGE_BYTES = 1 << 20 };
 
 bool gs_pool_host_make(struct gs_pool_host *h, uint64_t size)
@@ -37,7 +39,7 @@ void gs_pool_host_free(struct gs_pool_host *h)
 {
     for (size_t i = 0; h->pieces && i < h->n_pieces; i++)
         if (h->pieces[i]) {
-            gs_real()->clReleaseMemObject(h->pieces[i]);
+            gs_release_now(h->pieces[i]);
             *h->pinned -= piece_bytes(h, i);
         }
     free(h->pieces);

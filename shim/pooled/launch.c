@@ -76,12 +76,8 @@ static cl_int keep_argument(struct gs_pool_launch *l, cl_uint i)
         return CL_INVALID_OPERATION;
     if (!a->has_value || !a->is_mem)
         return CL_SUCCESS;
-    struct gs_mem *m = gs_find(GS_MEM, *(void **)a->bytes);
-    if (!m || m->o.ctx != l->k->o.ctx)
-        return CL_INVALID_KERNEL_ARGS;
-    gs_hold(&m->o);
-    l->mems[i] = m;
-    return CL_SUCCESS;
+    struct gs_mem *m = l->mems[i] = gs_find_hold(GS_MEM, *(void **)a->bytes);
+    return m && m->o.ctx == l->k->o.ctx ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
 }
 
 /* Checks and takes the launch's sizes. */

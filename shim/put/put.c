@@ -59,15 +59,7 @@ static cl_int enqueue_piece(void *work, unsigned unit, cl_command_queue queue, c
     return gs_enqueue(&piece, queue, n_wait, wait, event);
 }
 
-static void free_run(void *work)
-{
-    struct gs_op_run *run = work;
-    gs_drop_mem(run->op.src);
-    gs_drop_mem(run->op.dst);
-    free(run);
-}
-
-/* Copies a run for later use, with its memory objects and (behind it) the fill's pattern: the caller won't wait. */
+/* Copies a run for later use, with (behind it) the fill's pattern: the caller won't wait. */
 static struct gs_op_run *keep_run(const struct gs_op_run *run)
 {
     struct gs_op_run *kept = malloc(sizeof *kept + run->op.pattern_bytes);
@@ -76,14 +68,7 @@ static struct gs_op_run *keep_run(const struct gs_op_run *run)
     *kept = *run;
     if (run->op.pattern_bytes)
         kept->op.pattern = memcpy(kept + 1, run->op.pattern, run->op.pattern_bytes);
-    if (gs_keep_mem(run->op.src) != CL_SUCCESS)
-        kept->op.src = NULL;
-    if (gs_keep_mem(run->op.dst) != CL_SUCCESS)
-        kept->op.dst = NULL;
-    if (kept->op.src == run->op.src && kept->op.dst == run->op.dst)
-        return kept;
-    free_run(kept);
-    return NULL;
+    return kept;
 }
 
 cl_int gs_run_op(const struct gs_units *to, const struct gs_op_run *run, cl_event *end)
@@ -104,7 +89,7 @@ cl_int gs_run_op(const struct gs_units *to, const struct gs_op_run *run, cl_even
         units.work = keep_run(run);
         if (!units.work)
             return CL_OUT_OF_HOST_MEMORY;
-        units.free = free_run;
+        units.free = free;
         units.more[0] = gs_queue_of_kind(to->q, gs_op_is_of_image(&run->op) ? GS_UNIT_IMAGE_QUEUE : GS_UNIT_QUEUE,
                                          run->place, &err);
     }
@@ -171,8 +156,7 @@ static cl_int set_args(cl_kernel k, const struct gs_put_launch *l)
     return err;
 }
 
-/* Enqueues a launch as one unit; `to` says where it goes. Straight to the driver if the thread enqueues for no units.
- */
+/* Enqueues a launch as one unit, where `to` says. Straight to the driver if the thread enqueues for no units. */
 static cl_int put_launch(struct gs_units to, const struct gs_op *launch, cl_event *event)
 {
     if (!putting)
@@ -305,6 +289,7 @@ void gs_carry_mark(struct gs_queue *q)
         return;
     const struct gs_events end = {.v = (cl_event *)&e->o.handle, .n = 1};
     if (finish(cmd, &end, &(const uint8_t){0}, &cmd->marker) != CL_SUCCESS) {
+        gs_event_end(e->o.handle, CL_COMPLETE);
         drop_end(e);
         return;
     }

@@ -152,7 +152,6 @@ struct gs_mem {
     bool home_only;        /* can't have replicas: kernels that use the object run on one device */
     bool is_sub_buffer;    /* of the application: the driver's object is released with the record */
     bool empty_properties; /* made with an empty list of properties, which the driver wasn't told */
-    atomic_int kept_refs;  /* references to the handle that are ours: gs_keep_mem() */
     /* Of roots only: */
     cl_mem_flags kept_flags;
     bool is_svm;               /* in shared virtual memory, which others reach by address */
@@ -281,12 +280,6 @@ struct gs_object *gs_release(enum gs_type type, const void *handle);
 
 void gs_hold(struct gs_object *o);
 void gs_drop(struct gs_object *o);
-
-/* Keeps a memory object for a later unit or transfer of ours, since the application may release it first: the driver's
- * object, and our record with replicas and windows. Null is allowed. Any thread. */
-cl_int gs_keep_mem(cl_mem mem);
-/* Ends gs_keep_mem. May be the driver's last release of a sub-buffer. */
-void gs_drop_mem(cl_mem mem);
 
 /* The object's newest mapping at the address; null: none. With the context's lock. */
 struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr);

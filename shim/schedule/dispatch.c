@@ -4,6 +4,7 @@
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
 #include "common/memory.h"
+#include "shim/events/gates.h"
 #include "shim/schedule/deferred.h"
 
 cl_int gs_enqueue_unit(void *op, unsigned unit, cl_command_queue queue, cl_uint n_wait, const cl_event *wait,
@@ -28,6 +29,8 @@ static void take_back(struct gs_deferred *h)
         gs_unit_on(h->unit, GS_UNIT_FORGET);
     if (h->open)
         gs_event_end(h->open, CL_COMPLETE);
+    if (h->end)
+        gs_event_end(h->end, CL_COMPLETE);
     gs_worker_undo(h);
 }
 
@@ -114,7 +117,7 @@ static cl_int make(struct gs_deferred *h)
     if (h->ready_at < h->units.n)
         err = gs_mark_out_of_order(to->q, to->queue, to->n_wait, to->wait, &h->ready);
     if (!err && !gs_is_taken(h))
-        h->open = gs_real()->clCreateUserEvent(to->q->o.ctx->o.handle, &err);
+        h->open = gs_gate_new(to->q->o.ctx->o.handle, &err);
     if (!err && gs_has_units(h)) {
         h->record = gs_event_new(to->q->o.ctx, &(struct gs_event){.user = true}, &err);
         h->end = err ? NULL : h->record->o.handle;

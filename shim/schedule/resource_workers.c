@@ -220,9 +220,9 @@ static void serve(struct gs_deferred *h)
     has_served(h);
     bool in = enter_driver();
     /* Both come before the command's end: whoever sees the end may free the memory, or make a sub-buffer over one that
-     * is held here. The first fails if the gate is open already. */
-    if (atomic_load(&h->status) != CL_COMPLETE && h->open)
-        gs_real()->clSetUserEventStatus(h->open, atomic_load(&h->status));
+     * is held here. */
+    if (atomic_load(&h->status) != CL_COMPLETE && h->open && gs_event_status(h->open) != CL_COMPLETE)
+        gs_event_end(h->open, atomic_load(&h->status));
     if (h->units.free)
         h->units.free(h->units.work);
     gs_deferred_done(h);

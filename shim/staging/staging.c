@@ -8,6 +8,7 @@
 #include "common/lock/rank.h"
 #include "common/log.h"
 #include "shim/put/put.h"
+#include "shim/events/gates.h"
 #include "shim/order/completion.h"
 #include "shim/process/threads.h"
 #include "shim/report/report.h"
@@ -70,7 +71,7 @@ cl_int gs_pinned_memory_make(struct gs_pinned_memory *m, const struct gs_context
 void gs_pinned_memory_free(struct gs_pinned_memory *m)
 {
     while (m->n > 0)
-        gs_real()->clReleaseMemObject(m->buffer[--m->n]);
+        gs_release_now(m->buffer[--m->n]);
     if (m->base)
         munmap(m->map, m->map_bytes);
     *m = (struct gs_pinned_memory){0};

@@ -71,7 +71,7 @@ void gs_rounds_begin(struct gs_rounds *r, struct gs_sends *sends, uint64_t piece
  * of pieces; 0: all have been given. */
 unsigned gs_rounds_next(struct gs_rounds *r, struct gs_flight flights[GS_ROUND_PIECES]);
 
-/* Pieces go in steps 1 to n - 1 for n places (0: a copy within one): in each a place takes from one and gives to one. */
+/* Pieces go in steps 1 to n - 1 for n places (0: a copy in one): in each a place takes from one and gives to one. */
 static inline unsigned gs_round_step(unsigned from, unsigned to, unsigned n)
 {
     return (from + n - to) % n;

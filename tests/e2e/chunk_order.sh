@@ -32,6 +32,13 @@ begin_daemon
   done
   in_order
 )
+# Nothing is released while a launch that uses it stands behind a gate, though the application lets go of all at once.
+"$programs/release_orders" >release_orders.txt || fail "release_orders fails without gpusparc"
+OPENCL_LAYERS=$programs/gates.so timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 2 --mode multi "$programs/release_orders" >out.txt 2>err.txt ||
+  { tail -n 3 out.txt err.txt; fail "release_orders behind gates"; }
+cmp release_orders.txt out.txt || fail "release_orders computes something else behind gates"
+! grep 'is released while' err.txt | sort | uniq -c || fail "an object is released while a launch stands behind a gate"
+grep -q '^[1-9][0-9]* commands behind user events' err.txt || { cat err.txt; fail "release_orders has no launch behind a gate"; }
 same() { # NAME OPTION...
   local name=$1
   shift

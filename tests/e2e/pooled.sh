@@ -202,8 +202,8 @@ done
 
 plain plain.txt "$programs/sub_buffer_flags" buffers
 alike "flags of sub-buffers" "$programs/sub_buffer_flags" buffers
-plain plain.txt "$programs/retained_after_release" queues
-alike "queues retained again" "$programs/retained_after_release" queues
+plain plain.txt "$programs/retained_after_release" buffers
+alike "queues and buffers retained again" "$programs/retained_after_release" buffers
 
 # No allocation ever succeeds (each once: pooled_faults.sh).
 export SMALL_MEMORY_BYTES=$((10 << 20))

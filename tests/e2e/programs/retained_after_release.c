@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* retained_after_release [queues]: objects that are retained again after their last release, while others keep them:
+/* retained_after_release [buffers]: objects that are retained again after their last release, while others keep them:
  * the buffer of a sub-buffer or an image, the context of a queue, and the queue of an event, which the application has
  * from the queries. What it then does with them has the bytes that plain calls have. */
 #include "plain.h"
@@ -65,9 +65,17 @@ static cl_mem window(cl_mem m)
     return m;
 }
 
+static void CL_CALLBACK is_gone(cl_mem m, void *gone)
+{
+    (void)m;
+    atomic_fetch_add((atomic_uint *)gone, 1);
+}
+
 static void buffers(void)
 {
+    static atomic_uint gone;
     cl_mem whole = buffer(CL_MEM_READ_WRITE, BYTES, NULL), part = window(whole);
+    CL(clSetMemObjectDestructorCallback(whole, is_gone, &gone));
     for (int i = 0; i < 3; i++) {
         CL(clReleaseMemObject(whole));
         use("a sub-buffer", part);
@@ -78,7 +86,10 @@ static void buffers(void)
     }
     CL(clReleaseMemObject(part));
     use("a buffer alone", whole);
+    printf("gone: %u\n", atomic_load(&gone));
     CL(clReleaseMemObject(whole));
+    while (!atomic_load(&gone)) /* the driver lets go of each reference */
+        usleep(100);
 }
 
 static void images(void)
@@ -153,8 +164,8 @@ int main(int argc, char **argv)
     slow = kernel_of(p, "slow");
     queues(false);
     queues(true);
-    if (argc < 2) {
-        buffers();
+    buffers();
+    if (argc < 2) { /* pooled memory has no images of buffers */
         images();
         contexts();
     }
