@@ -95,7 +95,7 @@ part_calls() {
   local gpus name plain more none under task
   for gpus in 1 "$cards"; do
     GPUSPARC_MODE=$([ "$gpus" = 1 ] && echo single || echo auto) GPUSPARC_GPUS=$gpus within 60 "$measuring/bench_calls" \
-      --samples "$(size 3000/200)" --against "$build/lib/gpusparc/libgpusparc.so" >"$work/calls" 2>"$work/err" || wrong bench_calls "$work/err"
+      --samples "$(size 3000/20)" --against "$build/lib/gpusparc/libgpusparc.so" >"$work/calls" 2>"$work/err" || wrong bench_calls "$work/err"
     while IFS=$'\t' read -r name plain _ _ _ more; do
       case $name in
         clEnqueueNDRangeKernel | 'clEnqueueReadBuffer (4 bytes, blocking)' | clEnqueueMapBuffer* | clEnqueueUnmapMemObject)
@@ -104,9 +104,9 @@ part_calls() {
     done <"$work/calls"
   done
   begin_daemon
-  for groups in "$(size '4224 13000/8 2000')" "$(size '33792 13000/8 12000')"; do
+  for groups in "$(size '4224 13000/8 2000')" "$(size '33792 13000/8 2000')"; do
     # shellcheck disable=SC2086
-    read -r none under task < <(turns "$times" "none under task" "$job" "$(size 600/60)" $groups)
+    read -r none under task < <(turns "$times" "none under task" "$job" "$(size 600/10)" $groups)
     row "a job of $(of .0 "$none" 1000) us alone under a daemon; as a task" "$(more "$under" "$none") %; $(more "$task" "$none") %" "3 %"
   done
 }
@@ -116,7 +116,7 @@ part_daemon() {
   begin_daemon
   for s in ${SAMPLES:-floydwarshall bitonicsort radixsort prefixsum scanlargearrays}; do
     # shellcheck disable=SC2046
-    read -r none under task < <(turns 2 "none under task" "$samples/$s" ${small:+$(arguments "$s")} --no-check --times --iterations "$(size 1000/20)")
+    read -r none under task < <(turns 2 "none under task" "$samples/$s" ${small:+$(arguments "$s")} --no-check --times --iterations "$(size 1000/2)")
     row "$s, short launches alone under a daemon; as a task" "$(more "$under" "$none") %; $(more "$task" "$none") % ($none ms)"
   done
   for s in "filter --width 8192 --height 8192/filter --width 150 --height 90" "matmul --size 4096/matmul --size 96" "knn --size 32768/knn --size 300"; do
@@ -127,7 +127,7 @@ part_daemon() {
     row "$1, over two GPUs alone under a daemon" "$(more "$under" "$none") % ($none ms)"
   done
   # shellcheck disable=SC2086
-  own=$(within 30 ${by[task]} "$job" "$(size 200/20)" 4 40000 | cut -d' ' -f1)
+  own=$(within 30 ${by[task]} "$job" "$(size 200/5)" 4 40000 | cut -d' ' -f1)
   for s in "$(size '33792 40000 1/64 40000 1')" "$(size '33792 13000 1/16 2000 1')" "$(size '4224 10 256/4 10 256')"; do
     left 12 "urgent jobs" || break
     read -r groups depth launches <<<"$s"
@@ -136,7 +136,7 @@ part_daemon() {
     low=$!
     sleep "$(size 2/0.5)"
     # shellcheck disable=SC2086
-    read -r wait most < <(within 30 ${by[task]} "$job" "$(size 400/20)" 4 40000 2>"$work/err") || wrong "urgent: $s" "$work/err"
+    read -r wait most < <(within 30 ${by[task]} "$job" "$(size 400/5)" 4 40000 2>"$work/err") || wrong "urgent: $s" "$work/err"
     row "an urgent job's wait beside $launches x $groups groups" "$(of .0 "$wait" 1000 "(a - $own) / b") us, p99 $(of .0 "$most" 1000 "(a - $own) / b") (alone $(of .0 "$own" 1000))" "two chunks, a hand-over"
     kill $low
     wait $low 2>/dev/null
@@ -159,7 +159,7 @@ part_table_v() {
 part_pooled() {
   local kind plain auto pooled gb n ms steps room
   for kind in $(size "stencil vectors vectoradd matmul/stencil matmul"); do
-    set -- "$measuring/bench_large" $kind "$(size 16384/8)" 20
+    set -- "$measuring/bench_large" $kind "$(size 16384/8)" "$(size 20/2)"
     # shellcheck disable=SC2046
     [ -x "$samples/$kind" ] && set -- "$samples/$kind" $(arguments $kind) --no-check --times --iterations 5
     read -r plain auto pooled < <(turns "$times" "plain one pooled" "$@")
@@ -169,13 +169,13 @@ part_pooled() {
   room=$(size 8192/16)
   for kind in $(size "stencil vectors/stencil"); do
     [ -z "$small" ] || card=$room
-    plain=$(key=gb_per_s turns 1 plain "$measuring/bench_large" $kind $((card * 45 / 100)) 20)
+    plain=$(key=gb_per_s turns 1 plain "$measuring/bench_large" $kind $((card * 45 / 100)) $(size 20/2))
     for n in 2 4; do
       [ "$n" -le "$cards" ] || continue
       left 40 "$kind beyond $n cards" || break
       [ -z "$small" ] || export OPENCL_LAYERS=$programs/small_memory.so SMALL_MEMORY_DEVICES=$n SMALL_MEMORY_BYTES=$((room << 20))
       by[beyond]="gpusparc run --gpus $n --memory pooled"
-      gb=$(key=gb_per_s turns 1 beyond "$measuring/bench_large" $kind $((card * 9 / 5)) 20)
+      gb=$(key=gb_per_s turns 1 beyond "$measuring/bench_large" $kind $((card * 9 / 5)) $(size 20/2))
       row "$kind of 1.8 cards on $n" "$(of .2 "$gb" "$plain" "a / b / $n") of plain's speed for each card (${gb%.*} and ${plain%.*} GB/s)" 0.8
       # Cards that say they have little: to pin what real ones spill takes minutes.
       export OPENCL_LAYERS=$programs/small_memory.so SMALL_MEMORY_DEVICES=$n SMALL_MEMORY_BYTES=$((room << 20))
@@ -274,7 +274,7 @@ part_contexts() {
   local plain ours cpu more
   for what in "2 1" "1 8"; do
     # shellcheck disable=SC2086
-    set -- "$measuring/bench_contexts" $what $(size '1000 20000/25 20')
+    set -- "$measuring/bench_contexts" $what $(size '1000 20000/25 2')
     read -r plain ours < <(turns "$times" "plain one" "$@")
     read -r cpu more < <(said cpu_ms "plain one")
     row "${what% *} threads in ${what#* } contexts" "time $(more "$ours" "$plain") % ($plain ms), processors' $(more "$more" "$cpu") % ($cpu ms)"
