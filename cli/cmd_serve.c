@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -128,6 +130,16 @@ static bool try_port(const char *address, unsigned port, bool connects)
     if (fd >= 0)
         close(fd);
     return fd >= 0;
+}
+
+/* No other gpusparc serve of this machine may have it, from before the server listens until this process ends. Else two
+ * that draw the same port both find it free, and what answers the one is the other's server. */
+static bool reserve_port(unsigned port)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX}; /* abstract: unix(7) */
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "gpusparc-serve-%u", port);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0;
 }
 
 /* The near side's first line, for the servers alone: by their environment, which other users can't read. What comes
@@ -303,7 +315,7 @@ static int serve(const char *address, unsigned port, unsigned pairs, bool wants_
         return GS_EXIT_FAILED;
     }
     for (unsigned i = 0; i < 2 * pairs; i++)
-        if (!try_port(address, port + i, false)) {
+        if (!reserve_port(port + i) || !try_port(address, port + i, false)) {
             say("taken");
             return GS_EXIT_FAILED;
         }

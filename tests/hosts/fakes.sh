@@ -9,6 +9,9 @@ cat >engine/bin/pocld <<'END'
 import os, select, socket, sys, time
 address, port = sys.argv[2], int(sys.argv[4])
 open(f"{os.environ['FAKES']}/secrets", "a").write(f"{os.environ.get('POCLD_SECRET')}\n")
+open(f"{os.environ['FAKES']}/begun", "a").write(f"{port}\n")
+while os.path.exists(f"{os.environ['FAKES']}/late"):
+    time.sleep(0.05)
 listening = []
 for p in (port, port + 1):
     s = socket.socket()

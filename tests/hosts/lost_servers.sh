@@ -10,12 +10,19 @@ run 0 --hosts up true
 patience=$((3 + 10 * ($(date +%s%N) - begin) / 1000000000))
 begin_anew
 
+# Until it is true, as long as the launcher lives.
+await_run() { # COMMAND...
+  until "$@"; do
+    is_gone "$launcher" && fail "the launcher has ended: $(cat err)"
+    sleep 0.05
+  done
+}
 # A server ends, or its side of the connection no longer answers.
 lose() { # HOW SENTENCE
   gpusparc run --hosts "${hosts:-up,localhost}" sh -c 'echo $$ >app; exec sleep 1000' 2>err &
   local launcher=$! rc=0
-  await servers 2
-  await test -s app
+  await_run servers 2
+  await_run test -s app
   $1 "$(head -1 servers)"
   wait $launcher || rc=$?
   [ $rc = 125 ] || fail "$1: exit status $rc: $(cat err)"
@@ -57,7 +64,7 @@ for case in "${cases[@]}"; do wait "$case" || fail "one of the cases above"; don
 # --hosts-retry begins again without the one that is lost.
 gpusparc run --hosts up1,up2 --hosts-retry sh -c 'echo "$GPUSPARC_REMOTE" >>runs; [ $(wc -l <runs) = 2 ] || exec sleep 1000' 2>err &
 launcher=$! rc=0
-await test -s runs
+await_run test -s runs
 kill -9 "$(head -1 servers)"
 wait $launcher || rc=$?
 [ $rc = 0 ] && [ "$(head -1 runs)" = up1,up2 ] && [[ $(tail -1 runs) =~ ^up[12]$ ]] || fail "retry: $rc, $(cat runs err)"
@@ -67,8 +74,8 @@ begin_anew
 # The launcher is killed: neither server nor application stays.
 gpusparc run --hosts up,localhost sh -c 'echo $$ >app; exec sleep 1000' 2>err &
 launcher=$!
-await servers 2
-await test -s app
+await_run servers 2
+await_run test -s app
 # Both sides speak now and then, not because the other has: five bytes a second for each host. Once each answered the
 # other's word by its own, 60000 times a second.
 written() { sed -n 's/^wchar: //p' /proc/$launcher/io; }

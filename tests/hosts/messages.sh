@@ -159,4 +159,18 @@ serve 1 --port 30000 --secret
 grep -q '^failed it has heard no secret$' out || fail "no secret: $(cat out)"
 serve 0 --port "$(free_ports)"
 grep -q '^gpusparc-serve fake 1$' out && grep -q '^ready$' out || fail "serve: $(cat out)"
+# Two that draw the same port: the second is refused also where the first one's server doesn't listen yet.
+rm -f begun
+touch late
+port=$(free_ports)
+mkfifo near
+gpusparc serve --port "$port" >first 2>&1 <near &
+exec 3>near
+await test -s begun
+serve 1 --port "$port"
+grep -q '^taken$' out || fail "two have one port: $(cat out)"
+rm late
+await grep -q '^ready$' first
+exec 3>&-
+wait $! || fail "the first serve: $(cat first)"
 nothing_left
