@@ -264,7 +264,8 @@ class Kernel:
         v, k = self.name("k"), r.randrange(10)
         limit = r.choice(["5", "n", "m", "7", f"(int){self.item()}"])
         limit = f"min({limit}, 9)"
-        self.fixed.add(v)
+        seen = f"(int){v}" if k == 2 else v  # clamp and the like take arguments of one type
+        self.fixed.add(seen)
         tail = ""
         if k == 0:
             self.put(f"for (int {v} = 0; {v} < {limit}; {v}++)")
@@ -296,7 +297,7 @@ class Kernel:
         else:
             self.put(f"int {v} = 0;")
             self.put(f"for (;; {v}++)")
-        self.ints.append(v)
+        self.ints.append(seen)
         self.put("{")
         self.depth += 1
         if k == 8:
@@ -315,8 +316,8 @@ class Kernel:
         self.depth -= 1
         self.put("} " + (tail if k == 4 else ""))
         if k in (0, 1, 2, 6):
-            self.ints.remove(v)
-        self.fixed.discard(v)
+            self.ints.remove(seen)
+        self.fixed.discard(seen)
         if k not in (0, 1, 2, 6):
             self.fixed.add(v)  # read only from here on: its bound is what keeps it small
 
