@@ -3,8 +3,8 @@
 """Looks at the words of the shim's public names: words.py SOURCE
 
 A function that a header declares is named by words of OpenCL's (as its own functions have them), of docs/glossary.md, or of words.txt,
-which lists words of Linux's: each of them is in Linux's own headers, not in the glossary, and in some name. Prints each other word with a function that has
-it, and each that is listed in vain, and exits with 1 then.
+which lists words of Linux's: each of them is in Linux's own headers, not in the glossary, and in some name. Prints each
+other word with a function that has it, and each that is listed in vain, and exits with 1 then.
 """
 import glob
 import os
