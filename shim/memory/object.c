@@ -148,8 +148,8 @@ void gs_mem_retained(struct gs_mem *m)
 static bool is_large(const struct gs_mem *root)
 {
     enum { ONE_OF = 32 };
-    bool large = !root->image && !root->shared;
-    for (unsigned i = 0; i < root->o.ctx->n && large; i++)
+    bool large = false;
+    for (unsigned i = 0; i < root->o.ctx->n && !root->image && !root->shared && !large; i++)
         large = gs_group()->memory[i] && root->size >= gs_group()->memory[i] / ONE_OF;
     return large;
 }

@@ -3,6 +3,7 @@
  * program has in all is what counts: SMALL_MEMORY_DEVICES times as much as a device has; but for buffers in the host's
  * memory.
  *   SMALL_MEMORY_BYTES=N    a device's memory; one buffer may have half of it
+ *   SMALL_MEMORY_FIRST=N    that of the first device that is asked for, instead; buffers may be as large as without it
  *   SMALL_MEMORY_MOVED=FILE a line for each device at the end, by the order in which they were asked for: how many
  *                           bytes were written to it, and read from it, by transfers of a page and more
  *   SMALL_MEMORY_OFFSETS=0  launches begin at 0, whatever their offset: NVIDIA's driver holds 32 bits of it
@@ -17,7 +18,7 @@
 
 enum { SMALL_BYTES = 4096, MOST = 16 };
 
-static cl_ulong room, devices, used, made, fails, offsets, group;
+static cl_ulong room, first, devices, used, made, fails, offsets, group;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct device {
     cl_device_id id;
@@ -100,8 +101,8 @@ __attribute__((destructor)) static void report(void)
 
 static cl_int CL_API_CALL device_info(cl_device_id dev, cl_device_info what, size_t size, void *value, size_t *ret)
 {
-    const cl_ulong bytes = what == CL_DEVICE_GLOBAL_MEM_SIZE ? room : room / 2;
-    number_of(dev);
+    const cl_ulong all = number_of(dev) == 0 ? first : room;
+    const cl_ulong bytes = what == CL_DEVICE_GLOBAL_MEM_SIZE ? all : room / 2;
     if (what != CL_DEVICE_GLOBAL_MEM_SIZE && what != CL_DEVICE_MAX_MEM_ALLOC_SIZE)
         return below.clGetDeviceInfo(dev, what, size, value, ret);
     return answer(&bytes, sizeof bytes, size, value, ret);
@@ -155,6 +156,7 @@ static cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_ui
 static void layer_start(void)
 {
     room = number("SMALL_MEMORY_BYTES", (cl_ulong)1 << 40);
+    first = number("SMALL_MEMORY_FIRST", room);
     devices = number("SMALL_MEMORY_DEVICES", 2);
     fails = number("SMALL_MEMORY_FAIL", 0);
     group = number("SMALL_MEMORY_GROUP", 0);
