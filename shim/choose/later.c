@@ -104,9 +104,7 @@ void gs_later_compile(struct gs_program *p)
     char id[GS_HASH_HEX_BYTES];
     struct gs_later_job job = {0};
     gs_program_id(p);
-    pthread_mutex_lock(&gs_book.lock);
     gs_book_open(p->o.ctx);
-    pthread_mutex_unlock(&gs_book.lock);
     find_id(p, id);
     const bool again = gs_later_read(id).took_ns;
     if (!gs_scheduled() && gs_later_get(id, &job)) /* no job: it is for other devices */

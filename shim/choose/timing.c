@@ -54,8 +54,8 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
     if (!size || !gs_book_is_kept(k->o.ctx) || (!atomic_load(&k->program->preparing) && k->program->refusal))
         return NULL;
     const bool risen = atomic_exchange(&k->risen, false);
-    GS_LOCKED(&gs_book.lock);
     gs_book_open(k->o.ctx);
+    GS_LOCKED(&gs_book.lock);
     struct gs_timing *t = gs_book_of(size);
     for (struct gs_timing *o = NULL; t && risen && (o = gs_book_next(o, t->at->program, t->at->name, t->at->n));)
         if (gs_choice_is_short(&o->h, &gs_book.machine, o->at->n)) { /* it may be long now */

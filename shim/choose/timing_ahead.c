@@ -251,11 +251,8 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
     }
     if (!p || !gs_book_is_kept(p->o.ctx) || atomic_load(&p->preparing) || p->refusal)
         return;
-    pthread_mutex_lock(&gs_book.lock);
     gs_book_open(p->o.ctx);
-    const bool any = gs_sizes();
-    pthread_mutex_unlock(&gs_book.lock);
-    if (!any || gs_prepared(p))
+    if (!gs_sizes() || gs_prepared(p))
         return;
     const uint64_t program = gs_program_id(p);
     gs_later_look(p);

@@ -100,45 +100,42 @@ static void note_group(struct gs_machine *m)
     m->compiles = gs_group()->type & CL_DEVICE_TYPE_CPU;
 }
 
-/* Has a process measure transfers between the devices. Over hosts that takes a few seconds, for connections. */
-static bool measure_links(struct gs_links *links)
+/* Has a process measure transfers between the devices. Over hosts that takes a few seconds, for connections. A later
+ * probe would wait for this application's kernels: a CPU's server does one thing after the other. Other threads go on
+ * meanwhile, by the first guess. name: the cache's entry of the links. */
+static void measure_links(const char *name)
 {
     enum { TIMEOUT_MS = 30000 };
     char path[PATH_MAX], request[512], *answer = NULL;
     const char *how = "";
     size_t bytes = 0;
-    *links = (struct gs_links){0};
     if (gs_scheduled()) { /* the probe's transfers would have no units */
         gs_debug("the links aren't measured under a daemon: `gpusparc devices --measure` does it");
-        return false;
+        return;
     }
     const size_t n = gs_links_request(gs_settings(), "brief", request, sizeof request);
     snprintf(path, sizeof path, "%s/gpusparc-link-probe", gs_library_dir());
-    const bool well = gs_spawn(path, request, n, TIMEOUT_MS, 0, &answer, &bytes, &how) == 0;
-    if (well)
-        *links = gs_links_parse(answer, bytes);
-    else
+    if (gs_spawn(path, request, n, TIMEOUT_MS, 0, &answer, &bytes, &how) == 0) {
+        const struct gs_links links = gs_links_parse(answer, bytes);
+        gs_links_write(name, &links);
+        GS_LOCKED(&gs_book.lock);
+        use_links(&links);
+    } else {
         gs_debug("the probe of the links %s", how);
+    }
     free(answer);
-    return well;
 }
 
-void gs_book_open(const struct gs_context *ctx)
+/* Reads the book, with the lock held. name: gets the cache's entry of the links. True: they are to be measured. */
+static bool read_book(const struct gs_context *ctx, char name[GS_LINKS_NAME_BYTES])
 {
     struct gs_learnt l = {0};
-    char name[GS_LINKS_NAME_BYTES];
-    if (gs_book.learnt_name[0])
-        return;
     /* What is learnt holds for these devices, this driver, and this way between devices. */
     gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, name);
     snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%s", name + sizeof "links-" - 1);
     gs_book.machine = read_learnt(&l) ? l.machine : first_guess(gs_group());
     note_group(&gs_book.machine);
-    struct gs_links links = gs_links_read(name);
-    /* A later probe would wait for this application's kernels: a CPU's server does one thing after the other. */
-    if (gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO &&
-        measure_links(&links))
-        gs_links_write(name, &links);
+    const struct gs_links links = gs_links_read(name);
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
         struct gs_size *size = gs_size_make(k->program, k->name, (unsigned)k->n, k->size);
@@ -154,6 +151,21 @@ void gs_book_open(const struct gs_context *ctx)
     }
     use_links(&links);
     gs_learnt_free(&l);
+    return gs_group()->remote && !(links.host.piece_ns > 0) && gs_settings()->mode == GS_MODE_AUTO;
+}
+
+void gs_book_open(const struct gs_context *ctx)
+{
+    static atomic_bool open;
+    char name[GS_LINKS_NAME_BYTES];
+    if (atomic_load(&open))
+        return;
+    pthread_mutex_lock(&gs_book.lock);
+    const bool measures = !atomic_load(&open) && read_book(ctx, name);
+    atomic_store(&open, true);
+    pthread_mutex_unlock(&gs_book.lock);
+    if (measures)
+        measure_links(name);
 }
 
 /* The process ends: writes its own records, and behind them other processes' records. No OpenCL calls here. */

@@ -44,7 +44,8 @@ extern struct gs_book {
 /* Does the choice learn in this mode, in this context? If not, nothing is noted. */
 bool gs_book_is_kept(const struct gs_context *ctx);
 
-/* Reads what earlier processes have learnt, the first time. With the lock held. */
+/* Reads what earlier processes have learnt, the first time, and may measure links between hosts: 30 s at most. Without
+ * the lock. */
 void gs_book_open(const struct gs_context *ctx);
 
 /* The entry of this size, made if need be. NULL: no memory. With the lock held. */

@@ -139,6 +139,17 @@ int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
     return __real_nanosleep(pause, left);
 }
 
+int __real_gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes,
+                    char **output, size_t *output_bytes, const char **how);
+int __wrap_gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes,
+                    char **output, size_t *output_bytes, const char **how);
+int __wrap_gs_spawn(const char *path, const char *input, size_t bytes, int timeout_ms, uint64_t memory_bytes,
+                    char **output, size_t *output_bytes, const char **how)
+{
+    GS_WAITS("a program of ours", NULL);
+    return __real_gs_spawn(path, input, bytes, timeout_ms, memory_bytes, output, output_bytes, how);
+}
+
 static bool is_busy(void)
 {
     pthread_mutex_lock(&gs_deferred_list.lock);

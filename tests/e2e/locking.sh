@@ -33,6 +33,11 @@ all() { # TRANSFERS OPTIONS...
 all "pinned plain" --no-daemon --mode multi
 all pinned --no-daemon --mode auto --forget
 GPUSPARC_TRANSFER=pinned program --memory pooled -- pooled 16384 rows
+# Between hosts, links are measured before the first launch.
+rm -rf unmeasured
+POCL_DEVICES="pthread pthread" GPUSPARC_REMOTE=a,b XDG_CACHE_HOME=$PWD/unmeasured \
+  program --devices all --no-daemon --mode auto -- threads
+ls unmeasured/gpusparc/links-* >measured.txt || fail "the links between hosts weren't measured"
 own_daemon <<'END'
 [task one]
 period = 20s
