@@ -25,7 +25,7 @@ struct gs_timing {
 };
 
 extern struct gs_book {
-    pthread_mutex_t lock; /* all below, and the entries; a leaf */
+    pthread_mutex_t lock; /* all below, and the entries. Under it: the cache's file, the driver's event states */
     struct gs_machine machine;
     struct gs_budget budget;
     atomic_bool any_split;          /* of this process; read without the lock too */

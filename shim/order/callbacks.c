@@ -21,7 +21,7 @@ struct callback {
 static _Thread_local unsigned depth; /* > 0: in a callback that the driver calls directly */
 static struct {
     atomic_bool ever;
-    pthread_mutex_t lock; /* all below; a leaf */
+    pthread_mutex_t lock; /* all below. Under it the thread is started */
     pthread_cond_t news;
     struct callback *first, **last;
     bool started, closed; /* closed: the process ends */

@@ -230,8 +230,8 @@ void gs_ends_free(struct gs_ends *ends)
     free(ends);
 }
 
-static pthread_mutex_t unit_lock = PTHREAD_MUTEX_INITIALIZER; /* protects a queue from being made twice; a leaf */
-GS_RANKED(unit_lock, GS_RANK_LAST_QUEUE);
+static pthread_mutex_t queues_lock = PTHREAD_MUTEX_INITIALIZER; /* so that no queue is made twice. Calls the driver */
+GS_RANKED(queues_lock, GS_RANK_FURTHER_QUEUES);
 
 cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, unsigned place, cl_int *err)
 {
@@ -251,14 +251,14 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
     cl_command_queue *queue = &q->behind->of[kind][place];
     *err = CL_SUCCESS;
     if (locked)
-        pthread_mutex_lock(&unit_lock);
+        pthread_mutex_lock(&queues_lock);
     else if (kind < GS_QUEUES_FLUSHED)
         q->behind->unsent[kind] |= 1u << place;
     if (!*queue)
         *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, of_parent ? ctx->parent : ctx->dev[place],
                                                  timed ? CL_QUEUE_PROFILING_ENABLE : 0, err);
     if (locked)
-        pthread_mutex_unlock(&unit_lock);
+        pthread_mutex_unlock(&queues_lock);
     return *queue;
 }
 

@@ -91,7 +91,7 @@ struct gs_deferred {
 
 /* All commands under way. */
 struct gs_deferred_list {
-    pthread_mutex_t lock;                            /* a leaf, but for gs_completion_claim */
+    pthread_mutex_t lock;                            /* under it: only the completion's lock, and batch.c's */
     pthread_cond_t changed;                          /* a command was served, has joined a unit, or a unit was closed */
     struct gs_deferred *oldest, *newest;             /* linked by `newer` */
     atomic_uint_fast64_t called_ns;                  /* when the application last enqueued a command of units */
