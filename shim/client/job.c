@@ -12,12 +12,12 @@ enum { WARMUP_WITHOUT_DAEMON = 1 }; /* jobs */
 atomic_bool gs_job_open;
 atomic_uint gs_jobs_ended;
 static struct {
-    pthread_mutex_t pace_lock; /* taken before the other, for as long as a job waits. Of the next three: */
+    pthread_mutex_t pace_lock; /* held while a job awaits its release; taken before `lock`. Protects the next three: */
     uint64_t release_ns;       /* of the paced job under way */
     bool said;                 /* that none is paced */
     uint64_t told_ns;          /* the task's period, kept so that a dead daemon doesn't make jobs come more often */
-
-    /* All below. The holder says so when it asks again: a signal's handler may call exit() meanwhile. */
+    /* All below. It looks for errors: a signal's handler that calls exit() may run in the thread that holds it, and
+     * gs_lock_soon must fail then, not wait. */
     pthread_mutex_t lock;
     atomic_bool reads;             /* the job has read results; read like gs_job_open */
     atomic_uint_fast64_t ended_ns; /* when the open job seems to have ended; 0: not yet; read like gs_job_open */
@@ -25,7 +25,7 @@ static struct {
     struct gs_job current;
     struct gs_events pending; /* ends of commands that may be under way */
     cl_uint prune_at;
-    atomic_bool told_at_exit; /* the process's end will tell the daemon of the last job's; without the lock */
+    atomic_bool told_at_exit; /* tell_last_job is registered with atexit(); without the lock */
 } jobs = {
     .pace_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, .prune_at = PRUNE_FROM};
 GS_RANKED(jobs.pace_lock, GS_RANK_PACE);
