@@ -125,7 +125,7 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
         struct gs_job job;
         if (gs_scheduled())
             cmd.units = gs_job_now(&job);
-        const struct gs_command *before = gs_put_for(&cmd);
+        const struct gs_command *before = gs_set_unit_owner(&cmd);
         err = gs_gather_all(&cmd, &done);
         if (done.n)
             gs_events_free(&c->kept->at_home);
@@ -141,7 +141,7 @@ cl_int gs_come_home(struct gs_context *c, int user_events)
         }
         gs_command_flush(c->queues);
         gs_command_end(&cmd);
-        gs_put_for(before);
+        gs_set_unit_owner(before);
     }
     if (!err)
         atomic_fetch_add(&c->user_events, user_events);

@@ -64,7 +64,7 @@ void gs_home_begin(struct gs_home *h, const struct gs_command *cmd, bool reads)
     if (gs_scheduled())
         h->cmd.units = gs_job_enter(q->o.ctx, reads, &h->job);
     gs_queue_lock(q);
-    h->put_before = gs_put_for(&h->cmd);
+    h->put_before = gs_set_unit_owner(&h->cmd);
 }
 
 void gs_home_need(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
@@ -202,7 +202,7 @@ void gs_home_wrote(struct gs_home *h, struct gs_mem *m, struct gs_range of_root)
 
 cl_int gs_home_end(struct gs_home *h, cl_int err)
 {
-    gs_put_for(h->put_before);
+    gs_set_unit_owner(h->put_before);
     h->upto = gs_timeline_newest(h->cmd.q->timeline);
     gs_mem_unlock(h->cmd.ctx, h->used);
     gs_events_free(&h->extra);

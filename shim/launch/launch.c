@@ -322,9 +322,9 @@ static cl_int launch_looked_at(struct gs_launching *l)
         l->translated = gs_launch_translation(l);
     if (find_mems(l)) {
         gs_queue_lock(l->cmd.q);
-        const struct gs_command *outer = gs_put_for(&l->cmd);
+        const struct gs_command *outer = gs_set_unit_owner(&l->cmd);
         err = launch_locked(l, reason, l->cmd.event);
-        gs_put_for(outer);
+        gs_set_unit_owner(outer);
         if (!err)
             atomic_store(&l->k->fresh, false);
         pthread_mutex_unlock(&l->cmd.ctx->lock);

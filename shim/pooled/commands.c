@@ -152,7 +152,7 @@ static cl_int carry_out(struct gs_pool_command *c)
     const bool reads = is_read(&c->op) || c->op.kind == GS_OP_UNMAP;
     if (c->by_units)
         cmd.units = gs_job_enter(ctx, reads, &job);
-    gs_put_for(&cmd);
+    gs_set_unit_owner(&cmd);
     bool carries;
     const bool by_ring = enter_ring(c, &carries);
     gs_pool_lock();
@@ -167,7 +167,7 @@ static cl_int carry_out(struct gs_pool_command *c)
     gs_pool_unlock();
     if (by_ring)
         gs_staging_leave(ctx);
-    gs_put_for(NULL);
+    gs_set_unit_owner(NULL);
     if (c->by_units && is_read(&c->op))
         gs_job_reads();
     return lose(c, err ? err : settled);

@@ -13,7 +13,7 @@ enum { NEAR = 16 };
 
 static _Thread_local const struct gs_command *putting; /* one that goes by units; or null */
 
-const struct gs_command *gs_put_for(const struct gs_command *cmd)
+const struct gs_command *gs_set_unit_owner(const struct gs_command *cmd)
 {
     const struct gs_command *before = putting;
     putting = cmd && cmd->units ? cmd : NULL;

@@ -14,7 +14,7 @@
 
 /* From now on what this thread enqueues is for this command of the application, and goes by units if the command does,
  * until the caller puts the old value back, which is returned; *cmd must live so long. Null: straight to the driver. */
-const struct gs_command *gs_put_for(const struct gs_command *cmd);
+const struct gs_command *gs_set_unit_owner(const struct gs_command *cmd);
 
 /* The command that this thread enqueues for, if it goes by units; or null. */
 const struct gs_command *gs_put_now(void);
@@ -36,7 +36,7 @@ uint64_t gs_put_most(uint64_t bytes, enum gs_via via);
 cl_int gs_put(cl_command_queue queue, const struct gs_op *op, enum gs_via via, cl_uint n_wait, const cl_event *wait,
               cl_event *event);
 
-/* Runs the command by units, one for each piece, even without gs_put_for. *to says where they go. */
+/* Runs the command by units, one for each piece, even without gs_set_unit_owner. *to says where they go. */
 cl_int gs_run_op(const struct gs_units *to, const struct gs_op_run *run, cl_event *end);
 
 /* A kernel of ours over `items` work-items, in work-groups of `local` that depend neither on each other nor on
