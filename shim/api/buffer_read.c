@@ -10,12 +10,12 @@ static cl_int read_bytes(struct gs_command *cmd, struct gs_mem *m)
     const struct gs_side src = {.m = m, .range = gs_window_range(m, op->from[0], op->region[0])};
     const bool sound = gs_list_is_valid(cmd->n_wait, cmd->wait);
     cl_int err;
-    if (sound && gs_home_reads(cmd, src, &err))
+    if (sound && gs_try_pass_read(cmd, src, &err))
         return err;
     gs_queue_close(cmd->queue);
     const struct gs_op_run run = {.op = gs_op_read(m->root->o.handle, src.range.begin, op->region[0], op->ptr)};
     if (sound)
-        return gs_read(cmd, src, &run);
+        return gs_read_from_places(cmd, src, &run);
     if (cmd->n_wait && cmd->wait)
         return gs_home_transfer(cmd, src, (struct gs_side){0}, NULL);
     return gs_command_pass(cmd);

@@ -32,7 +32,7 @@ static bool goes_as_it_is(const struct gs_command *cmd, struct gs_side side, cl_
     unsigned facts = gs_home_facts(side.m, gs_transfer_is_direct(cmd->op.region[0]));
     if (!cmd->op.blocking && facts & GS_FACT_UNITS && !gs_report_wants_times() && gs_app_is_sole())
         facts |= GS_FACT_SOLE;
-    return gs_host_way(facts) == GS_AT_ONCE ? write_at_once(cmd, err) : gs_home_passes(cmd, side, facts, err);
+    return gs_host_way(facts) == GS_AT_ONCE ? write_at_once(cmd, err) : gs_try_pass(cmd, side, facts, err);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue command_queue, cl_mem buffer,

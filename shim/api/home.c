@@ -50,7 +50,7 @@ static bool pass_at_home(const struct gs_command *cmd, struct gs_side *side, cl_
     return stays;
 }
 
-bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, unsigned facts, cl_int *err)
+bool gs_try_pass(const struct gs_command *cmd, struct gs_side side, unsigned facts, cl_int *err)
 {
     side.writes = facts & GS_FACT_WRITES;
     return gs_host_way(facts) == GS_AS_IT_IS && pass_at_home(cmd, &side, err);
@@ -305,14 +305,14 @@ static bool needs_no_unit(const struct gs_command *cmd)
            !atomic_load(&cmd->ctx->user_events) && !atomic_load(&cmd->ctx->spread) && gs_queue_is_submitted(cmd->q);
 }
 
-bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err)
+bool gs_try_pass_read(const struct gs_command *cmd, struct gs_side src, cl_int *err)
 {
     struct gs_job job;
     unsigned facts = gs_home_facts(NULL, cmd->op.blocking && gs_transfer_is_direct(src.range.end - src.range.begin));
     if (facts == (GS_FACT_DIRECT | GS_FACT_UNITS) && needs_no_unit(cmd))
         facts |= GS_FACT_SOLE;
     if (gs_host_way(facts) != GS_AT_ONCE)
-        return gs_home_passes(cmd, src, facts, err);
+        return gs_try_pass(cmd, src, facts, err);
     gs_job_enter(cmd->ctx, true, &job);
     const unsigned upto = gs_timeline_newest(cmd->q->timeline);
     if (!pass_at_home(cmd, &src, err))
@@ -371,7 +371,7 @@ cl_int gs_home_transfer(const struct gs_command *cmd, struct gs_side src, struct
     struct gs_home h;
     cl_int err;
     const unsigned facts = gs_home_facts(dst.m, !staged && !gs_op_is_of_image(&cmd->op));
-    if (gs_home_passes(cmd, dst.m ? dst : src, facts, &err))
+    if (gs_try_pass(cmd, dst.m ? dst : src, facts, &err))
         return err;
     gs_home_begin(&h, cmd, !dst.m);
     h.src = src;

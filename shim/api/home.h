@@ -77,11 +77,11 @@ static inline unsigned gs_home_facts(const struct gs_mem *written, bool direct)
 }
 
 /* Hands the command on if the table says so, and all bytes have always been at home. False: nothing was done. */
-bool gs_home_passes(const struct gs_command *cmd, struct gs_side side, unsigned facts, cl_int *err);
+bool gs_try_pass(const struct gs_command *cmd, struct gs_side side, unsigned facts, cl_int *err);
 
 /* Reads a buffer by one call of the driver without the context's lock, if the read blocks, asks for few bytes, and all
  * bytes were always at home; under a daemon 4 KiB at most, and no other application. False: nothing was done. */
-bool gs_home_reads(const struct gs_command *cmd, struct gs_side src, cl_int *err);
+bool gs_try_pass_read(const struct gs_command *cmd, struct gs_side src, cl_int *err);
 
 /* Carries out at home a transfer that reads `src` and changes `dst`. `staged`: the transfer for the ring, between the
  * host's memory and a device; or null. */
@@ -113,7 +113,7 @@ cl_int gs_home_by_way(struct gs_home *h, struct gs_op_run *staged);
 bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *own);
 
 /* Reads bytes from where they are valid, if the driver would take the command. t: the transfer if all were at home. */
-cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs_op_run *t);
+cl_int gs_read_from_places(const struct gs_command *cmd, struct gs_side src, const struct gs_op_run *t);
 
 /* The range from the first to the last byte of a region of rows; empty if an argument overflows. */
 struct gs_range gs_rect_range(const size_t origin[3], const size_t region[3], size_t row_pitch, size_t slice_pitch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Specification, section 5.3: reading, writing, copying and filling images. Reads take rows of texels from where
- * they are valid (gs_read); all else works at home. */
+ * they are valid (gs_read_from_places); all else works at home. */
 #include "shim/api/home.h"
 
 static const size_t none[3];

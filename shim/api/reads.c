@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads into the host's memory from wherever the bytes are valid. The context is locked within gs_read, from
- * gs_home_begin to gs_home_end, but for by_ring and by_calls while bytes move. */
+/* Reads into the host's memory from wherever the bytes are valid. Within gs_read_from_places the context is locked from
+ * gs_home_begin to gs_home_end, but for read_by_ring and read_by_calls while bytes move. */
 #include "shim/api/home.h"
 
 #include "shim/order/completion.h"
@@ -22,7 +22,7 @@ static bool may_call_each(const struct reading *x)
            gs_count_holders(x->h.src.m->root, x->h.src.range, FEW + 1) <= FEW;
 }
 
-static unsigned find_facts(const struct reading *x)
+static unsigned read_facts(const struct reading *x)
 {
     const struct gs_command *cmd = &x->h.cmd;
     const bool blocks = cmd->op.blocking, by_units = x->h.cmd.units;
@@ -51,7 +51,7 @@ static cl_int find_places(struct reading *x)
 }
 
 /* Reads each extent by a non-blocking command. */
-static cl_int by_queue(struct reading *x, cl_event *own)
+static cl_int read_by_queue(struct reading *x, cl_event *own)
 {
     struct gs_command *cmd = &x->h.cmd;
     cl_int err = CL_SUCCESS;
@@ -74,7 +74,7 @@ static cl_int by_queue(struct reading *x, cl_event *own)
     return err;
 }
 
-static cl_int by_calls(struct reading *x, cl_event *own)
+static cl_int read_by_calls(struct reading *x, cl_event *own)
 {
     struct gs_queue *q = x->h.cmd.q;
     struct gs_events *ready = &x->h.ready;
@@ -103,7 +103,7 @@ static bool is_ready(struct reading *x)
     return ended && !ready->n && gs_staging_enter(x->h.cmd.ctx, false);
 }
 
-static cl_int by_ring(struct reading *x, cl_event *own)
+static cl_int read_by_ring(struct reading *x, cl_event *own)
 {
     struct gs_traffic *traffic = gs_traffic(x->h.src.m->root);
     /* Memory that the last such read filled is in use already: then the time tells of the link. */
@@ -118,13 +118,13 @@ static cl_int by_ring(struct reading *x, cl_event *own)
 static cl_int read_places(struct reading *x, enum gs_host_way way)
 {
     struct gs_command *cmd = &x->h.cmd;
-    cl_event own = NULL, *const wanted = cmd->event ? &own : NULL;
-    cl_int err;
+    cl_event own = NULL;
     if (way == GS_BY_CALLS && !gs_copy_queues_call(cmd->q, true))
         way = GS_BY_QUEUE;
     if (way != GS_BY_QUEUE)
         gs_real()->clFlush(cmd->q->o.handle);
-    err = way == GS_BY_QUEUE ? by_queue(x, &own) : way == GS_BY_RING ? by_ring(x, wanted) : by_calls(x, wanted);
+    cl_event *const wanted = cmd->event || way == GS_BY_QUEUE ? &own : NULL;
+    cl_int err = (way == GS_BY_QUEUE ? read_by_queue : way == GS_BY_RING ? read_by_ring : read_by_calls)(x, wanted);
     if (x->h.cmd.units && !err)
         gs_job_reads();
     if (way == GS_BY_QUEUE)
@@ -135,7 +135,7 @@ static cl_int read_places(struct reading *x, enum gs_host_way way)
     return err;
 }
 
-cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs_op_run *t)
+cl_int gs_read_from_places(const struct gs_command *cmd, struct gs_side src, const struct gs_op_run *t)
 {
     struct reading x; /* clearing the arrays would take as long as looking up the objects */
     cl_int err = CL_SUCCESS;
@@ -144,7 +144,7 @@ cl_int gs_read(const struct gs_command *cmd, struct gs_side src, const struct gs
     gs_home_begin(&x.h, cmd, true);
     x.h.src = src;
     const bool ordered = gs_home_is_in_use(&x.h); /* by the application's queue alone */
-    unsigned facts = ordered ? GS_FACT_FOUND : find_facts(&x);
+    unsigned facts = ordered ? GS_FACT_FOUND : read_facts(&x);
     if (facts & (GS_FACT_AWAY | GS_FACT_RING))
         err = find_places(&x);
     if (facts & GS_FACT_RING && !cmd->op.blocking && !err && !is_ready(&x))

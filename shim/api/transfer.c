@@ -95,7 +95,7 @@ cl_int gs_transfer_command(struct gs_command *cmd)
         return CL_INVALID_OPERATION;
     const bool staged = gs_op_is_of_image(op) ? staged_texels(&t, src.m ? src.m : dst.m, op) : gs_staged_rect(&t, op);
     const bool reads = staged && op->kind == GS_OP_READ_IMAGE && gs_list_is_valid(cmd->n_wait, cmd->wait);
-    const cl_int err = reads ? gs_read(cmd, src, &t) : gs_home_transfer(cmd, src, dst, staged ? &t : NULL);
+    const cl_int err = reads ? gs_read_from_places(cmd, src, &t) : gs_home_transfer(cmd, src, dst, staged ? &t : NULL);
     if (op->blocking)
         gs_timing_waited();
     return err;
