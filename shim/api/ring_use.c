@@ -42,6 +42,7 @@ static cl_int await_all_before(struct gs_home *h)
     return err;
 }
 
+/* gs_command.on_mark: the marker now stands for the transfer, so other calls may use the bytes behind it. */
 static void marked(struct gs_command *cmd)
 {
     struct gs_home *h = (struct gs_home *)cmd;

@@ -46,7 +46,7 @@ static int add_part(struct gs_trial *t, const struct gs_use *u, unsigned part)
     return err;
 }
 
-/* The share of what is brought once of the root that other kernels pay: those that were launched with it since the
+/* Of bytes brought once, the share that other kernels pay: 1 - 1/n, n kernels having used the root since this kernel's
  * launch before. Notes the kernel with the root, in turn in place of one of the others. */
 static double shared_in_turn(struct gs_traffic *traffic, const struct gs_timing *t)
 {

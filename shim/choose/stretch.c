@@ -9,7 +9,7 @@ enum {
     MOST_ASKED = 6,
 };
 
-/* One device takes no less than its kernels do, so splits below that lose nothing. */
+/* One device's kernels alone take 1.0: stretches with splits below `suspicious` haven't lost, so it isn't asked. */
 static const double suspicious = 1.03, worse = 1.02;
 /* What splits have lost is so much of the time to run before splits are tried again. */
 static const double lost_share = 0.02;

@@ -9,7 +9,9 @@ static const struct {
 } rows[] = {
     /* A small read that blocks took 0.7 us more beside NVIDIA's driver where it was looked at. */
     {GS_FACT_DIRECT, GS_FACT_UNITS | GS_FACT_NEW | GS_FACT_FOUND, GS_AS_IT_IS},
-    /* Behind a unit the read of 4 bytes is set up only once the launch before it has ended: 14 us of 98 (an H200). */
+    /* Behind a unit the read of 4 bytes is set up only once the launch before it has ended: 14 us of 98 (an H200).
+     * Also a small write. Without this and home.c's unit in the call, jobs of 47 to 211 us with a write or a read of up
+     * to 256 KiB took -5 to +26 % longer (bench/results/h200x2-2026-11-30.md). */
     {GS_FACT_DIRECT | GS_FACT_SOLE, GS_FACT_NEW | GS_FACT_FOUND, GS_AT_ONCE},
     {0, GS_FACT_FOUND, GS_LOOK},
     /* An H200 writes 256 MiB of pageable memory at 44 GB/s and reads at 50; NVIDIA's driver at 10 and 18. */
