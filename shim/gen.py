@@ -179,7 +179,7 @@ def main():
             if blocking:
                 reads = "flags & CL_MAP_READ" if "cl_map_flags flags" in parameters else "true"
                 f.write(f"    const cl_int err = {missing} ? CL_INVALID_OPERATION : {call};\n"
-                        f"    return gs_svm_read(err, {reads}, {blocking[0]});\n}}\n\n")
+                        f"    return gs_svm_end(err, {reads}, {blocking[0]});\n}}\n\n")
                 continue
             if result == "void":
                 f.write(f"    if ({missing})\n        return;\n    {call};\n")

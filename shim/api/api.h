@@ -83,7 +83,7 @@ static inline void gs_touch_end(struct gs_queue *const *q)
 
 /* Ends a call that enqueued a command of shared virtual memory, which goes without units; returns err, the call's.
  * reads: the host gets bytes, as a job's results; blocking: the call has waited. */
-cl_int gs_svm_read(cl_int err, bool reads, bool blocking);
+cl_int gs_svm_end(cl_int err, bool reads, bool blocking);
 
 /* Must a context's commands be looked at before they are handed on? Yes with several devices, with transfers through
  * pinned memory, and under a daemon. Pooled contexts are shim/pooled's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Specification, section 5.6: shared virtual memory. Its commands are the driver's; see gs_svm_read. */
+/* Specification, section 5.6: shared virtual memory. Its commands are the driver's; see gs_svm_end. */
 #include "shim/api/api.h"
 
 CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
@@ -10,7 +10,7 @@ CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags f
     return gs_real()->clSVMAlloc(context, flags, size, alignment);
 }
 
-cl_int gs_svm_read(cl_int err, bool reads, bool blocking)
+cl_int gs_svm_end(cl_int err, bool reads, bool blocking)
 {
     if (!err && reads && gs_scheduled())
         gs_job_reads();
