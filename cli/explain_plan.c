@@ -65,7 +65,6 @@ static int set_arg(const struct gs_explain *e, struct gs_explain_launch *l, uint
         arg->bytes = calloc(1, a->size + 8);
         if (!arg->bytes)
             return -ENOMEM;
-        arg->has_value = true;
         err = read_number(value, a->type, arg->bytes, a->size);
     } else if (a->kind == GS_ARG_VALUE) {
         l->values_missing = true;
@@ -93,7 +92,7 @@ static int find_access(struct gs_explain_launch *l)
     struct gs_arg_value *values = calloc(n + 1, sizeof *values);
     int err = values ? 0 : -ENOMEM;
     for (uint32_t i = 0; i < n && !err; i++) {
-        values[i].bytes = l->args[i].has_value ? l->args[i].bytes : NULL;
+        values[i].bytes = l->args[i].bytes;
         values[i].size = l->args[i].size;
         values[i].buffer_bytes = l->used[i] ? l->used[i]->size : 0;
         values[i].is_image = l->used[i] && l->used[i]->image;

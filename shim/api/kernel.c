@@ -115,7 +115,6 @@ static bool keep_arg(struct gs_kernel *k, cl_uint i, size_t size, const void *va
         return false;
     a->bytes = bytes;
     a->size = size;
-    a->has_value = value;
     a->is_svm = false;
     struct gs_mem *m = value && size == sizeof(cl_mem) ? gs_find(GS_MEM, *(void *const *)value) : NULL;
     a->is_mem = m;
@@ -139,7 +138,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
     for (cl_uint i = 0; k && i < k->n_args; i++) {
         const struct gs_arg *a = &from->args[i];
         if (a->set)
-            keep_arg(k, i, a->size, a->has_value ? a->bytes : NULL);
+            keep_arg(k, i, a->size, a->bytes);
         k->args[i].is_svm = a->is_svm;
     }
     if (k)

@@ -81,7 +81,7 @@ static struct gs_kernel_run *keep_run(const struct gs_kernel_run *run, cl_int *e
     gs_hold(&run->k->o);
     for (cl_uint i = 0; i < run->k->n_args && !*err; i++) {
         const struct gs_arg *a = &run->k->args[i];
-        if (run->summary->args[i].kind != GS_ARG_SAMPLER || !a->has_value || !*(cl_sampler *)a->bytes)
+        if (run->summary->args[i].kind != GS_ARG_SAMPLER || !a->bytes || !*(cl_sampler *)a->bytes)
             continue;
         *err = gs_real()->clRetainSampler(*(cl_sampler *)a->bytes);
         kept->samplers[i] = *err ? NULL : *(cl_sampler *)a->bytes;

@@ -13,7 +13,7 @@ cl_int gs_launch_args(struct gs_launching *l, struct gs_kernel_run *run)
         const struct gs_arg *a = &l->k->args[i];
         uint64_t *shift = &run->shift[i % GS_SHIFTS]; /* kernels of more arguments use no ranges */
         cl_mem mem = l->mems[i] ? gs_replica_of(l->mems[i], run->place, shift, &err) : NULL;
-        const void *value = l->mems[i] ? &mem : a->has_value ? a->bytes : NULL;
+        const void *value = l->mems[i] ? (void *)&mem : a->bytes;
         if (!err && a->is_svm)
             err = gs_real()->clSetKernelArgSVMPointer(kernel, i, *(void **)a->bytes);
         else if (!err)

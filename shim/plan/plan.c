@@ -102,7 +102,7 @@ static bool is_object(enum gs_arg_kind kind)
 
 static bool points_somewhere(const struct gs_arg *a)
 {
-    for (size_t i = 0; a->has_value && i < a->size; i++)
+    for (size_t i = 0; a->bytes && i < a->size; i++)
         if (((const char *)a->bytes)[i])
             return true;
     return false;

@@ -67,12 +67,12 @@ static void add_arg(struct key *k, const struct gs_plan_input *in, uint32_t i, b
 {
     const struct gs_arg *a = &in->args[i];
     const bool is_object = in->mems[i];
-    const bool is[] = {is_object, a->is_mem, a->is_svm, a->has_value};
+    const bool is[] = {is_object, a->is_mem, a->is_svm, a->bytes};
     add_number(k, a->size);
     add(k, is, sizeof is);
     if (is_object)
         add_mem(k, in->mems, i);
-    else if (a->has_value && !(seen && in->kernel->args[i].kind == GS_ARG_VALUE))
+    else if (a->bytes && !(seen && in->kernel->args[i].kind == GS_ARG_VALUE))
         add(k, a->bytes, a->size);
 }
 
@@ -96,8 +96,7 @@ static void add_args(struct gs_plan_cache *c, const struct gs_plan_input *in)
         c->kernel = c->seen && c->values ? in->kernel : NULL;
     }
     for (uint32_t i = 0; c->kernel && i < n_args; i++)
-        c->values[i] =
-            (struct gs_arg_value){.bytes = in->args[i].has_value ? in->args[i].bytes : NULL, .size = in->args[i].size};
+        c->values[i] = (struct gs_arg_value){.bytes = in->args[i].bytes, .size = in->args[i].size};
     const int64_t *seen = c->kernel ? gs_seen_values(c->seen, c->values, &n) : NULL;
     add_number(&c->wanted, seen ? n + 1 : 0);
     if (seen)

@@ -258,7 +258,7 @@ static struct gs_arg_value *values_of(const struct gs_plan_input *in)
     struct gs_arg_value *values = calloc(in->kernel->n_args + 1, sizeof *values);
     for (uint32_t i = 0; values && i < in->kernel->n_args; i++) {
         const struct gs_arg *a = &in->args[i];
-        values[i] = (struct gs_arg_value){.bytes = a->is_mem || !a->has_value ? NULL : a->bytes,
+        values[i] = (struct gs_arg_value){.bytes = a->is_mem ? NULL : a->bytes,
                                           .size = a->size,
                                           .buffer_bytes = in->mems[i] ? in->mems[i]->size : 0,
                                           .is_image = in->mems[i] && in->mems[i]->root->image};

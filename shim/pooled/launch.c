@@ -74,7 +74,7 @@ static cl_int keep_argument(struct gs_pool_launch *l, cl_uint i)
         return CL_INVALID_KERNEL_ARGS;
     if (a->is_svm)
         return CL_INVALID_OPERATION;
-    if (!a->has_value || !a->is_mem)
+    if (!a->is_mem)
         return CL_SUCCESS;
     struct gs_mem *m = l->mems[i] = gs_find_hold(GS_MEM, *(void **)a->bytes);
     return m && m->o.ctx == l->k->o.ctx ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;

@@ -198,9 +198,8 @@ struct gs_program {
 
 struct gs_arg {
     bool set, is_mem, is_svm;
-    bool has_value; /* false: local memory, or a null object */
     size_t size;
-    void *bytes; /* the value's `size` bytes, if there is one: in `word`, or in `large` */
+    void *bytes; /* the value's `size` bytes: in `word`, or in `large`. Null: local memory, or a null object */
     uint64_t word;
     void *large; /* owned */
     size_t cap;

@@ -86,9 +86,8 @@ static void offsets_and_values_tell_plans_apart(void **state)
     for (int round = 0; round < 2000; round++) {
         struct gs_mem *mems[2] = {&mem[0], NULL};
         int n = 100 * (int)rnd(3);
-        const struct gs_arg args[2] = {
-            {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
-            {.set = true, .size = sizeof n, .has_value = true, .bytes = &n}};
+        const struct gs_arg args[2] = {{.set = true, .is_mem = true, .size = sizeof(void *), .bytes = &mems[0]},
+                                       {.set = true, .size = sizeof n, .bytes = &n}};
         const struct gs_geometry g = {
             .dims = 1, .offset = {32 * rnd(3), 0, 0}, .global = {256, 1, 1}, .local = {32, 1, 1}};
         const struct gs_plan_input in = {.kernel = &shift, .launch = &g, .args = args, .mems = mems, .n_parts = 2};
@@ -149,10 +148,9 @@ static void a_counter_makes_no_plans(void **state)
         sample_nodes[4].imm = turns;
         for (cl_uint sample = 0; sample < 1000; sample++) {
             struct gs_mem *mems[3] = {&mem[sample % 2], NULL, &mem[2]};
-            const struct gs_arg args[3] = {
-                {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
-                {.set = true, .size = sizeof sample, .has_value = true, .bytes = &sample},
-                {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[2]}};
+            const struct gs_arg args[3] = {{.set = true, .is_mem = true, .size = sizeof(void *), .bytes = &mems[0]},
+                                           {.set = true, .size = sizeof sample, .bytes = &sample},
+                                           {.set = true, .is_mem = true, .size = sizeof(void *), .bytes = &mems[2]}};
             const struct gs_geometry g = {.dims = 1, .global = {256, 1, 1}, .local = {32, 1, 1}};
             const struct gs_plan_input in = {.kernel = &tracer, .launch = &g, .args = args, .mems = mems, .n_parts = 2};
             const struct gs_plan *now = gs_plan_cached(&cache, &in), **same = &known[sample ? 1 + sample % turns : 0];
@@ -380,10 +378,9 @@ static void expressions_tell_plans_apart(void **state)
         for (int launch = 0; launch < 12; launch++) {
             struct gs_mem *mems[3] = {&mem[0], NULL, NULL};
             int64_t value[2] = {rnd(6), rnd(6)};
-            const struct gs_arg args[3] = {
-                {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
-                {.set = true, .size = sizeof *value, .has_value = true, .bytes = &value[0]},
-                {.set = true, .size = sizeof *value, .has_value = true, .bytes = &value[1]}};
+            const struct gs_arg args[3] = {{.set = true, .is_mem = true, .size = sizeof(void *), .bytes = &mems[0]},
+                                           {.set = true, .size = sizeof *value, .bytes = &value[0]},
+                                           {.set = true, .size = sizeof *value, .bytes = &value[1]}};
             const struct gs_geometry g = {.dims = 1, .global = {256, 1, 1}, .local = {32, 1, 1}};
             const struct gs_plan_input in = {
                 .kernel = &kernel_of, .launch = &g, .args = args, .mems = mems, .n_parts = 2};
@@ -413,9 +410,8 @@ static void no_part_is_empty(void **state)
     for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
         struct gs_mem *mems[2] = {&mem[0], NULL};
         int n = 0;
-        const struct gs_arg args[2] = {
-            {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
-            {.set = true, .size = sizeof n, .has_value = true, .bytes = &n}};
+        const struct gs_arg args[2] = {{.set = true, .is_mem = true, .size = sizeof(void *), .bytes = &mems[0]},
+                                       {.set = true, .size = sizeof n, .bytes = &n}};
         const struct gs_geometry g = {.dims = 1, .global = {320, 1, 1}, .local = {32, 1, 1}};
         const struct gs_plan_input in = {
             .kernel = &shift, .launch = &g, .args = args, .mems = mems, .n_parts = 3, .cut = cuts[c]};
@@ -443,10 +439,9 @@ static void a_remembered_plan_is_the_plan(void **state)
     for (int round = 0; round < 20000; round++) {
         static const double cuts[2][2] = {{0.3, 1}, {0.6, 1}};
         struct gs_mem *mems[3] = {&mem[rnd(MEMS)], &mem[rnd(MEMS)], NULL};
-        struct gs_arg args[3] = {
-            {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[0]},
-            {.set = true, .is_mem = true, .size = sizeof(void *), .has_value = true, .bytes = &mems[1]},
-            {.set = true, .size = sizeof n, .has_value = true, .bytes = &n}};
+        struct gs_arg args[3] = {{.set = true, .is_mem = true, .size = sizeof(void *), .bytes = &mems[0]},
+                                 {.set = true, .is_mem = true, .size = sizeof(void *), .bytes = &mems[1]},
+                                 {.set = true, .size = sizeof n, .bytes = &n}};
         const struct gs_geometry g = {
             .dims = 1, .offset = {rnd(2), 0, 0}, .global = {256u << rnd(2), 1, 1}, .local = {32u << rnd(2), 1, 1}};
         const unsigned cut = rnd(3);
