@@ -53,9 +53,6 @@ static cl_int fill(struct gs_context *c, cl_mem mem, void *ptr, size_t size, uin
 
 static bool may_go_by_ring(struct gs_context *c, const void *ptr, size_t size)
 {
-    enum { MAY_BE_STAGED = 4096 };
-    if (size < MAY_BE_STAGED)
-        return false;
     GS_LOCKED(&c->lock);
     return gs_staging_may_fill(c, ptr, size);
 }
