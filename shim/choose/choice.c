@@ -185,9 +185,10 @@ static bool not_now(struct gs_history *h, uint64_t launches, const char *reason)
 
 enum gs_left gs_choice_left(const char *reason)
 {
-    static const char *const chosen[] = {GS_R_TOO_SHORT, GS_R_AT_ONCE,    GS_R_FASTER,  GS_R_FASTER_TOGETHER,
-                                         GS_R_NOT_KNOWN, GS_R_NOT_EARNED, GS_R_OPENING, GS_R_TRANSLATING};
-    enum { ALL = sizeof chosen / sizeof *chosen, FOR_GOOD = 4 };
+    static const char *const chosen[] = {GS_R_TOO_SHORT,       GS_R_AT_ONCE,  GS_R_FASTER,
+                                         GS_R_FASTER_TOGETHER, GS_R_ONE_UNIT, GS_R_NOT_KNOWN,
+                                         GS_R_NOT_EARNED,      GS_R_OPENING,  GS_R_TRANSLATING};
+    enum { ALL = sizeof chosen / sizeof *chosen, FOR_GOOD = 5 };
     unsigned i = 0;
     while (i < ALL && strcmp(reason, chosen[i]) != 0)
         i++;

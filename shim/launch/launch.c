@@ -40,8 +40,6 @@ static bool is_tiny(const struct gs_launching *l)
     return true;
 }
 
-static const char one_unit[] = GS_R_ONE_UNIT;
-
 /* Why a job's launch isn't split, by the daemon's word: it gives one device, or several to a task in auto mode, which
  * splits what is more than a unit. NULL: the launch may be split. */
 static const char *why_whole(const struct gs_launching *l)
@@ -49,7 +47,7 @@ static const char *why_whole(const struct gs_launching *l)
     const bool chooses = l->job.told && gs_settings()->mode == GS_MODE_AUTO;
     if (l->job.n == 1)
         return GS_R_ONE_GRANTED;
-    return chooses && (!l->is_long || gs_batch_parts_short(l->size, l->job.n)) ? one_unit : NULL;
+    return chooses && (!l->is_long || gs_batch_parts_short(l->size, l->job.n)) ? GS_R_ONE_UNIT : NULL;
 }
 
 /* The reason not to split that is known without looking at the arguments; NULL: none. */
@@ -100,7 +98,7 @@ static const char *early_reason(struct gs_launching *l, bool sound)
 
 static void report_unsplit(struct gs_launching *l, const char *reason, enum gs_route route)
 {
-    enum gs_left left = reason == one_unit ? GS_CHOSEN : gs_choice_left(reason);
+    enum gs_left left = gs_choice_left(reason);
     if (left != GS_NOT_SPLIT && is_tiny(l)) {
         reason = GS_R_FEW_GROUPS;
         left = GS_NOT_SPLIT;
