@@ -568,7 +568,7 @@ bool gs_client_cancel(struct gs_client *c, struct gs_request *rq, struct gs_gran
 
 unsigned gs_client_choose(struct gs_client *c, uint32_t gpus)
 {
-    const unsigned last = GS_RESOURCE_GPU(gs_client_last_gpu(c));
+    const unsigned last = GS_RESOURCE_GPU(atomic_load_explicit(&c->last_gpu, memory_order_relaxed));
     const uint32_t known = gpus & atomic_load_explicit(&c->known, memory_order_relaxed);
     const uint32_t w = atomic_load(&c->page->lease[last].word);
     struct gs_request rq = {.resource = gpus & GS_MASK(last) ? last : (unsigned)__builtin_ctz(gpus),
@@ -585,11 +585,6 @@ unsigned gs_client_choose(struct gs_client *c, uint32_t gpus)
 }
 
 /* ---- jobs and modes ---- */
-
-unsigned gs_client_last_gpu(const struct gs_client *c)
-{
-    return atomic_load_explicit(&c->last_gpu, memory_order_relaxed);
-}
 
 bool gs_client_scheduled(const struct gs_client *c)
 {

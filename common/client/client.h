@@ -159,9 +159,6 @@ bool gs_client_scheduled(const struct gs_client *c);
 /* The daemon's present mode: for the next job, or at once for an application without jobs. */
 void gs_client_mode(struct gs_client *c, struct gs_client_mode *mode);
 
-/* The GPU (0, 1, …) whose unit was granted last, where a task with one GPU has its data. 0 before the first. */
-unsigned gs_client_last_gpu(const struct gs_client *c);
-
 /* The GPU in the mask of which the client would get a unit first if it asked now; among equals the last one used. Takes
  * no unit. Costs a message and its answer, unless that GPU is leased to the client and nobody else wants it. */
 unsigned gs_client_choose(struct gs_client *c, uint32_t gpus);

@@ -35,7 +35,7 @@ struct gs_client {
 
     _Atomic uint64_t slots_used; /* a bit per slot */
     _Atomic uint32_t serial;
-    _Atomic uint32_t last_gpu;
+    _Atomic uint32_t last_gpu; /* whose unit was granted last, where a task with one GPU has its data; at first 0 */
     _Atomic uint32_t depth;
     _Atomic uint32_t known;                       /* mask of the resources that the daemon schedules */
     _Atomic uint64_t wanted_ns[GS_MAX_RESOURCES]; /* when a unit went back that somebody else waited for; 0: never */
