@@ -28,11 +28,11 @@ void gs_prefetch_note(struct gs_prefetch *p, unsigned place, const struct gs_ran
         p->unlike = true;
 }
 
-static bool are_equal(const struct gs_prefetch *p, unsigned a, unsigned b)
+static bool is_like_newest(const struct gs_prefetch *p, unsigned iteration)
 {
     bool equal = true;
     for (unsigned i = 0; i < p->places && equal; i++) {
-        const struct gs_rangeset *s = &p->iteration[a][i], *t = &p->iteration[b][i];
+        const struct gs_rangeset *s = &p->iteration[0][i], *t = &p->iteration[iteration][i];
         equal = s->n == t->n && (!s->n || memcmp(s->v, t->v, s->n * sizeof *s->v) == 0);
     }
     return equal;
@@ -46,28 +46,28 @@ static bool is_empty(const struct gs_prefetch *p, unsigned iteration)
     return i == p->places;
 }
 
-static void clear_iteration(const struct gs_prefetch *p, unsigned iteration)
+static void clear_newest(const struct gs_prefetch *p)
 {
     for (unsigned i = 0; i < p->places; i++)
-        gs_rangeset_clear(&p->iteration[iteration][i]);
+        gs_rangeset_clear(&p->iteration[0][i]);
 }
 
 const struct gs_rangeset *gs_prefetch_next(struct gs_prefetch *p)
 {
-    const bool as_expected = p->expected && !p->unlike && are_equal(p, 0, p->expected);
+    const bool as_expected = p->expected && !p->unlike && is_like_newest(p, p->expected);
     p->right = as_expected ? p->right + 1 : 0;
     if (p->brought && !as_expected && p->vain < MOST_VAIN)
         p->vain++;
     if (p->unlike)
-        clear_iteration(p, 0);
+        clear_newest(p);
     /* What came behind the newest iteration like this one comes again. */
     p->expected = 0;
     for (unsigned i = 1; i < KEPT && !p->expected && !p->unlike; i++)
-        p->expected = are_equal(p, 0, i) ? i : 0;
+        p->expected = is_like_newest(p, i) ? i : 0;
     struct gs_rangeset *oldest = p->iteration[KEPT - 1];
     memmove(p->iteration + 1, p->iteration, (KEPT - 1) * sizeof *p->iteration);
     p->iteration[0] = oldest;
-    clear_iteration(p, 0);
+    clear_newest(p);
     p->unlike = false;
     p->brought = p->expected && p->right >> p->vain && !is_empty(p, p->expected);
     return gs_prefetched(p);

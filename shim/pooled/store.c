@@ -28,10 +28,10 @@ void gs_pool_lock(void)
     pthread_mutex_lock(&store.lock);
 }
 
-static cl_ulong device_number(unsigned device, cl_device_info what)
+static cl_ulong most_at_once(unsigned device)
 {
     cl_ulong n = 0;
-    gs_real()->clGetDeviceInfo(gs_group()->dev[device], what, sizeof n, &n, NULL);
+    gs_real()->clGetDeviceInfo(gs_group()->dev[device], CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof n, &n, NULL);
     return n;
 }
 
@@ -52,7 +52,7 @@ struct gs_pool_space gs_pool_space(void)
 {
     struct gs_pool_space least = {UINT64_MAX, UINT64_MAX};
     for (unsigned d = 0; d < gs_group()->n; d++) {
-        const uint64_t all = space_of(d), one = device_number(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+        const uint64_t all = space_of(d), one = most_at_once(d);
         least.all = all < least.all ? all : least.all;
         least.one = one < least.one ? one : least.one;
     }
@@ -475,7 +475,7 @@ static struct gs_pool_window *add_window(struct gs_pool_root *r, unsigned device
 
 static bool may_be_made(unsigned device, struct gs_range pages)
 {
-    return pages.end - pages.begin <= device_number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    return pages.end - pages.begin <= most_at_once(device);
 }
 
 /* A new window for bytes that leave a device, on a device with room that the launch doesn't use. Null: none. */
