@@ -42,8 +42,8 @@ static cl_int find_places(struct reading *x)
     cl_int err = gs_host_places(cmd, x->h.src.m->root, x->h.src.range, x->all, &x->s, &x->h.ready);
     for (unsigned i = 0; i < x->s.n && !err; i++) {
         const struct gs_op_run *t = &x->s.v[i];
-        x->queue[t->place] = gs_op_is_of_image(&t->op) ? gs_queue_of_kind(cmd->q, GS_IMAGE_QUEUE, t->place, &err)
-                                                       : gs_queue_of_kind(cmd->q, GS_COPY_QUEUE, t->place, &err);
+        const enum gs_queue_kind kind = gs_op_is_of_image(&t->op) ? GS_IMAGE_QUEUE : GS_COPY_QUEUE;
+        x->queue[t->place] = gs_queue_of_kind(cmd->q, kind, t->place, &err);
     }
     x->h.runs = x->s.v;
     x->h.n_runs = x->s.n;
