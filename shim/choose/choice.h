@@ -122,7 +122,7 @@ void gs_stretch_load(struct gs_together *g, double owed_ns);
 
 /* The last few measurements of one thing. The lowest counts, since disturbances only make times longer. */
 struct gs_measured {
-    unsigned n; /* ever */
+    uint64_t n; /* ever */
     uint64_t ns[GS_MEASURED_KEPT];
 };
 

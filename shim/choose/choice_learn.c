@@ -2,16 +2,13 @@
 /* What `auto` mode's choice learns from what launches, reads and ways took. */
 #include "shim/choose/choice.h"
 
-enum { MOST_COUNTED = GS_MEASURED_KEPT * 1000000 };
-
 static const double faster = 0.93;  /* than all before: the next split may be faster still */
 static const double outlier = 4;    /* times as long as was predicted: more is cut off */
 static const double far_longer = 4; /* than the shortest launch that gains */
 
 void gs_measured_add(struct gs_measured *m, uint64_t ns)
 {
-    m->ns[m->n % GS_MEASURED_KEPT] = ns;
-    m->n = m->n + 1 < MOST_COUNTED ? m->n + 1 : GS_MEASURED_KEPT; /* n % KEPT goes on in step */
+    m->ns[m->n++ % GS_MEASURED_KEPT] = ns;
 }
 
 uint64_t gs_measured_best(const struct gs_measured *m)
