@@ -127,7 +127,7 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_d
     }
     /* no list means all devices of the context; the application knows of one */
     const bool all = !num_devices && !device_list;
-    if (!busy && (gs_group()->remote || gs_later_compiles())) /* servers have nothing to do meanwhile, but for one */
+    if (!busy && (gs_group()->remote || gs_later_compiles())) /* meanwhile the other servers have nothing to do */
         gs_timing_prepare_known(p, NULL);
     bool counted;
     if (!gs_threads_build(&counted))

@@ -295,6 +295,8 @@ static double gain_of(const struct ways *w)
     return w->single - w->split + w->reads.gain;
 }
 
+/* On one device: its time, and what comes home. Split: the parts, and what goes there and comes home. Of both, what
+ * recurs counts in full, and what is brought once as its share of the launches to come (`more`). */
 static struct ways predict(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
                            enum gs_link link)
 {

@@ -85,7 +85,7 @@ void gs_choice_learn_read(struct gs_machine *m, uint64_t bytes, uint64_t took_ns
         *ns = gs_min(gs_max(seen, 0.001), GS_MOST_BYTE_NS);
 }
 
-/* A split took beyond_ns more than its longest part: few bytes tell a piece's price, many a byte's, none its own. */
+/* A split took beyond_ns more than its longest part: few bytes tell a piece's price, many a byte's, none a split's. */
 static void learn_machine(struct gs_machine *m, double beyond_ns, const struct gs_forecast *o)
 {
     const struct gs_move moved = o->scatter;

@@ -15,7 +15,7 @@ enum { UNSEEN, OPEN, WRITTEN, DONE }; /* gs_program.later */
 
 static struct {
     atomic_uint written; /* programs that are WRITTEN */
-    char *layers;        /* the variable OPENCL_LAYERS at the begin: the loader cuts the value while reading */
+    char *layers;        /* OPENCL_LAYERS at the begin: the loader ends the value behind its first layer, as it reads */
 } jobs;
 
 __attribute__((constructor)) static void keep_layers(void)

@@ -72,7 +72,7 @@ void gs_learnt_begin(const struct gs_learnt_kernel *k, struct gs_history *h)
         .n = (unsigned)k->parts, .dim = (unsigned)k->dim, .moves = (unsigned)k->moves, .settled = k->settled};
     memcpy(h->balance.cut, k->cut, sizeof k->cut);
     gs_choice_learn_single(h, k->single_ns);
-    for (int i = 1; i < GS_CHOICE_TRIES && k->split_ns; i++)
+    for (int i = 0; i < GS_CHOICE_KNOWN && k->split_ns; i++) /* so that it is known */
         gs_measured_add(&h->split, k->split_ns);
     gs_choice_load_failures(h, (unsigned)k->failures);
     gs_stretch_load(&h->together, k->owed_ns);

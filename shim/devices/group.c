@@ -116,7 +116,7 @@ static int choose_cpu(struct gs_group *g, unsigned n, cl_platform_id *platforms,
             g->platform = platforms[p];
         whole = whole ? whole : list[0];
     }
-    g->sub_devices = whole;
+    g->sub_devices = whole != NULL;
     g->n = g->parent ? n : 1;
     g->dev[0] = g->parent ? g->dev[0] : whole;
     g->reason = n > 1 && !g->parent ? "the CPU device can't be divided" : NULL;
