@@ -93,13 +93,6 @@ static bool read_learnt(struct gs_learnt *l)
     return good;
 }
 
-/* Sets what the group tells and nobody learns. */
-static void note_group(struct gs_machine *m)
-{
-    m->unlike = gs_group()->unlike;
-    m->compiles = gs_group()->type & CL_DEVICE_TYPE_CPU;
-}
-
 /* Has a process measure transfers between the devices. Over hosts that takes a few seconds, for connections. A later
  * probe would wait for this application's kernels: a CPU's server does one thing after the other. Other threads go on
  * meanwhile, by the first guess. name: the cache's entry of the links. */
@@ -134,7 +127,8 @@ static bool read_book(const struct gs_context *ctx, char name[GS_LINKS_NAME_BYTE
     gs_links_name(ctx->dev, ctx->n, gs_group()->shared_memory, gs_settings()->transfer, name);
     snprintf(gs_book.learnt_name, sizeof gs_book.learnt_name, "learnt-%s", name + sizeof "links-" - 1);
     gs_book.machine = read_learnt(&l) ? l.machine : first_guess(gs_group());
-    note_group(&gs_book.machine);
+    gs_book.machine.unlike = gs_group()->unlike; /* this and the next nobody learns */
+    gs_book.machine.compiles = gs_group()->type & CL_DEVICE_TYPE_CPU;
     const struct gs_links links = gs_links_read(name);
     for (size_t i = 0; i < l.n; i++) {
         const struct gs_learnt_kernel *k = &l.v[i];
