@@ -45,7 +45,6 @@ struct gs_pool_launch {
      * application's. Owned. All arguments but memory and the hidden one are set. */
     cl_kernel kernel[GS_MAX_DEVICES];
     bool *done;        /* by turn; owned */
-    cl_mem *parts;     /* by argument: a window's buffer, for the turn that is being enqueued; or null */
     struct round last; /* while it runs */
 };
 
@@ -63,7 +62,6 @@ void gs_pool_launch_free(struct gs_pool_launch *l)
     free(l->done);
     gs_drop(&l->k->o);
     free(l->mems);
-    free(l->parts);
     free(l);
 }
 
@@ -176,8 +174,7 @@ struct gs_pool_launch *gs_pool_launch_make(struct gs_kernel *k, const struct gs_
     l->k = k;
     gs_hold(&k->o);
     l->mems = calloc(k->n_args + 1, sizeof *l->mems);
-    l->parts = calloc(k->n_args + 1, sizeof(cl_mem));
-    if (l->mems && l->parts)
+    if (l->mems)
         *err = take_sizes(l, op);
     for (cl_uint i = 0; i < k->n_args && !*err; i++)
         *err = keep_argument(l, i);
@@ -267,24 +264,13 @@ static struct gs_pool_window *window_of(const struct run *run, const struct gs_m
     return run->taken[i].window;
 }
 
-/* A buffer that the kernel isn't told the shift of: the argument's own part of the window. A kernel keeps no argument,
- * so the part stays until the launch is enqueued. */
-static cl_int set_part(struct gs_pool_launch *l, cl_kernel kernel, cl_uint i, const struct gs_pool_window *w)
+/* A buffer that the kernel isn't told the shift of: the argument's own part of the window. */
+static cl_int set_part(const struct gs_pool_launch *l, cl_kernel kernel, cl_uint i, struct gs_pool_window *w)
 {
     const cl_buffer_region region = {l->mems[i]->origin - w->range.begin, l->mems[i]->size};
     cl_int err = CL_SUCCESS;
-    if (region.origin)
-        l->parts[i] = gs_real()->clCreateSubBuffer(w->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
-    return err ? err : gs_real()->clSetKernelArg(kernel, i, sizeof(cl_mem), region.origin ? &l->parts[i] : &w->mem);
-}
-
-/* Newest first: NVIDIA's driver wants that for overlapping ones (docs/drivers.md). */
-static void release_parts(struct gs_pool_launch *l)
-{
-    for (cl_uint i = l->k->n_args; i-- > 0;) {
-        GS_RELEASE(MemObject, l->parts[i]);
-        l->parts[i] = NULL;
-    }
+    const cl_mem mem = region.origin ? gs_pool_part(w, &region, &err) : w->mem;
+    return err ? err : gs_real()->clSetKernelArg(kernel, i, sizeof mem, &mem);
 }
 
 /* Memory; and of the hidden argument what all chunks of the turn share. */
@@ -294,7 +280,7 @@ static cl_int set_args(struct gs_pool_launch *l, const struct run *run, cl_kerne
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < l->k->n_args && !err; i++) {
         const struct gs_mem *m = l->mems[i];
-        const struct gs_pool_window *w = m ? window_of(run, m) : NULL;
+        struct gs_pool_window *w = m ? window_of(run, m) : NULL;
         if (m && (l->turns.whole || l->summary->args[i].kind != GS_ARG_GLOBAL)) {
             err = set_part(l, kernel, i, w);
         } else if (m) {
@@ -344,7 +330,6 @@ static cl_int begin(struct gs_pool_launch *l, struct run *run)
         gs_cut_box(&chunks, i, &box);
         err = enqueue(l, run, queue, kernel, &box, &hidden);
     }
-    release_parts(l);
     for (uint32_t i = 0; run->turn->uses[i].root && !err; i++)
         err = gs_pool_wrote(run->taken[i].window, &run->turn->uses[i].will_write);
     return err;

@@ -94,8 +94,38 @@ static void take_out(struct gs_pool_window *w, struct gs_pool_window **into)
     gs_memory_used(w->device, -(int64_t)w->bytes);
 }
 
+cl_mem gs_pool_part(struct gs_pool_window *w, const cl_buffer_region *region, cl_int *err)
+{
+    struct gs_pool_part *part = w->parts;
+    while (part && (part->region.origin != region->origin || part->region.size != region->size))
+        part = part->older;
+    if (part)
+        return part->mem;
+    *err = CL_OUT_OF_HOST_MEMORY;
+    if (!(part = malloc(sizeof *part)))
+        return NULL;
+    *part = (struct gs_pool_part){w->parts, *region, NULL};
+    part->mem = gs_real()->clCreateSubBuffer(w->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, region, err);
+    if (!*err)
+        w->parts = part;
+    else
+        free(part);
+    return *err ? NULL : w->parts->mem;
+}
+
+/* Newest first: NVIDIA's driver wants that for overlapping ones (docs/drivers.md). */
+static void free_parts(struct gs_pool_window *w)
+{
+    for (struct gs_pool_part *part = w->parts, *older; part; part = older) {
+        older = part->older;
+        GS_RELEASE(MemObject, part->mem);
+        free(part);
+    }
+}
+
 static void free_window(struct gs_pool_window *w)
 {
+    free_parts(w);
     GS_RELEASE(MemObject, w->mem);
     gs_rangeset_free(&w->valid);
     gs_rangeset_free(&w->coming);

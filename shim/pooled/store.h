@@ -68,11 +68,19 @@ cl_int gs_pool_transfers_end(void);
 /* ---- store.c, move.c: the functions block until the bytes are there. With the store locked, but for gs_pool_bytes,
  * gs_pool_root_new and gs_pool_lock ---- */
 
+/* A sub-buffer of a window, for arguments of kernels that take no shift. It lasts as long as the window. */
+struct gs_pool_part {
+    struct gs_pool_part *older;
+    cl_buffer_region region;
+    cl_mem mem; /* owned */
+};
+
 struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */
     struct gs_pool_root *root;
     unsigned device;
-    cl_mem mem;                /* owned */
+    cl_mem mem; /* owned */
+    struct gs_pool_part *parts;
     uint64_t bytes;            /* at least as many as the range */
     struct gs_range range;     /* of the root; begins at a whole page */
     struct gs_rangeset valid;  /* bytes of the root that are up to date here */
@@ -129,6 +137,8 @@ void gs_pool_round_end(uint64_t round);
  * device that the launch doesn't use, or else to the host. A new window may be `spare` bytes larger than the range. */
 cl_int gs_pool_make_way(struct gs_pool_root *r, unsigned device, struct gs_range range, uint64_t spare,
                         struct gs_range *pages);
+/* The window's sub-buffer of the region. Null with the error in *err. */
+cl_mem gs_pool_part(struct gs_pool_window *w, const cl_buffer_region *region, cl_int *err);
 /* These pages' window, pinned, once leaving windows have settled. patient: waits until the driver frees memory. */
 cl_int gs_pool_window(struct gs_pool_root *r, unsigned device, struct gs_range pages, bool patient,
                       struct gs_pool_window **out);

@@ -184,6 +184,8 @@ daemon)
   by_daemon inside,unflushed "$programs/events_after_split"
   for orders in renewed nested chained; do by_daemon poison "$programs/overlaps" $orders; done
   by_daemon slow "$programs/overlaps" heard
+  ways=("by plain --mode multi --memory pooled --devices cpu:2")
+  by_daemon poison "$programs/let_go" parts
   ways=("by pinned --mode multi --devices cpu:2")
   by_daemon slow "$programs/user_events"
   ways=("by pinned --mode auto --forget --devices cpu:2" "by plain --mode multi --devices cpu:2")
