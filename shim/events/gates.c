@@ -12,37 +12,57 @@
 
 /* A gate that is shut, or a release that waits for the gates before. */
 struct entry {
-    struct entry *next;
-    cl_event gate; /* null: a release */
-    bool opening;  /* somebody sets its status */
+    struct entry *next, **at; /* in the list: the next one, and what leads to this one */
+    cl_event gate;            /* null: a release */
+    bool opening;             /* somebody sets its status */
+    struct entry *same;       /* the next gate with the same hash */
     cl_int (*of)(void *object);
     void *object;
 };
 
+enum { HASHES = 4096 };
+
 static struct {
     cl_int(CL_API_CALL *release)(cl_mem mem); /* the driver's function; written before anybody calls */
     atomic_uint n;                            /* of entries: read without the lock */
+    atomic_bool has_thread;                   /* likewise */
     pthread_mutex_t lock;                     /* all below */
     pthread_cond_t news;                      /* a release is the first */
     struct entry *first, **end;               /* from the oldest */
+    struct entry *shut[HASHES];               /* the gates, by hash */
 } gates = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER, .end = &gates.first};
 GS_RANKED(gates.lock, GS_RANK_GATES);
 
-static __thread bool opens; /* the caller is opening a gate */
+static __thread bool within; /* the caller is opening a gate, or is the thread that releases */
 
-/* With the lock held, as for take_out. */
-static void append(struct entry *e)
+/* What leads to the gate among those with its hash; to null: it isn't shut. With the lock held, as for the next ones.
+ */
+static struct entry **find(cl_event gate)
 {
-    *gates.end = e;
-    gates.end = &e->next;
-    atomic_fetch_add(&gates.n, 1);
+    struct entry **at = &gates.shut[((uintptr_t)gate >> 4) % HASHES];
+    while (*at && (*at)->gate != gate)
+        at = &(*at)->same;
+    return at;
 }
 
-static void take_out(struct entry **at)
+static void append(struct entry *e)
 {
-    struct entry *e = *at;
-    if (!(*at = e->next))
-        gates.end = at;
+    e->at = gates.end;
+    *gates.end = e;
+    gates.end = &e->next;
+    if (e->gate)
+        *find(e->gate) = e;
+    atomic_fetch_add(&gates.n, 1);
+    if (!gates.first->gate)
+        pthread_cond_signal(&gates.news);
+}
+
+static void take_out(struct entry *e)
+{
+    *e->at = e->next;
+    *(e->next ? &e->next->at : &gates.end) = e->at;
+    if (e->gate)
+        *find(e->gate) = e->same;
     free(e);
     atomic_fetch_sub(&gates.n, 1);
     if (gates.first && !gates.first->gate)
@@ -54,6 +74,7 @@ static void take_out(struct entry **at)
 static void *release_due(void *unused)
 {
     (void)unused;
+    within = true;
     GS_LOCKED(&gates.lock);
     for (;;) {
         while (!gates.first || gates.first->gate)
@@ -64,25 +85,20 @@ static void *release_due(void *unused)
         e->of(e->object);
         gs_threads_served();
         pthread_mutex_lock(&gates.lock);
-        take_out(&gates.first);
+        take_out(e);
     }
     return NULL;
 }
 
-static void start_thread(void)
-{
-    gs_threads_start("gs-release", NULL, release_due, NULL);
-}
-
-/* Is there more than gates that are being opened? Waits a moment for these, since who releases after a command's end
- * may count on it: the memory is free, the driver looks at the host's no more. With the lock held. */
-static bool await_opening(void)
+/* Does anything stand behind a gate that nobody is opening? If not, waits a moment for the thread, since who releases
+ * after a command's end may count on it: the memory is free, the driver looks at the host's no more. With the lock. */
+static bool await_due(void)
 {
     enum { TRIES = 100, PAUSE_US = 20 };
-    GS_MAY_WAIT("a gate that is being opened", 10 * GS_MS);
-    for (int i = 0; i < TRIES && gates.first && !opens; i++) {
+    GS_MAY_WAIT("gates that are being opened, and what stood behind them", 10 * GS_MS);
+    for (int i = 0; i < TRIES && gates.first && !within; i++) {
         const struct entry *e = gates.first;
-        while (e && e->opening)
+        while (e && (e->opening || !e->gate))
             e = e->next;
         if (e)
             break;
@@ -93,22 +109,50 @@ static bool await_opening(void)
     return gates.first;
 }
 
-bool gs_gate_waits(cl_int (*of)(void *), void *object)
+/* Else a destructor callback that the application has seen due would be lost. */
+static void await_due_at_exit(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!atomic_load(&gates.n) || gs_forked())
-        return false;
-    pthread_once(&once, start_thread);
+    if (gs_forked() || !gs_lock_soon(&gates.lock))
+        return;
+    await_due();
+    pthread_mutex_unlock(&gates.lock);
+}
+
+bool gs_gates_start(void)
+{
+    if (atomic_load(&gates.has_thread) || atomic_exchange(&gates.has_thread, true))
+        return true;
+    const bool started = gs_threads_start("gs-release", NULL, release_due, NULL);
+    if (started)
+        atexit(await_due_at_exit);
+    else
+        atomic_store(&gates.has_thread, false);
+    return started;
+}
+
+static bool put_off(cl_int (*of)(void *), void *object, bool always)
+{
+    gs_gates_start(); /* if not, what waits does so until a later release has more luck */
     struct entry *e = malloc(sizeof *e);
     if (e)
         *e = (struct entry){.of = of, .object = object};
     GS_LOCKED(&gates.lock);
-    const bool waits = await_opening();
-    if (waits && e) /* without memory, or a thread, the object stays for good */
+    const bool waits = always || await_due();
+    if (waits && e) /* without memory the object stays for good */
         append(e);
     else
         free(e);
     return waits;
+}
+
+bool gs_gate_waits(cl_int (*of)(void *), void *object)
+{
+    return atomic_load(&gates.n) && !gs_forked() && put_off(of, object, false);
+}
+
+void gs_gate_later(cl_int (*of)(void *), void *object)
+{
+    put_off(of, object, true);
 }
 
 cl_event gs_gate_new(cl_context ctx, cl_int *err)
@@ -126,33 +170,24 @@ cl_event gs_gate_new(cl_context ctx, cl_int *err)
     return event;
 }
 
-/* Where the gate is in the list, or its end. With the lock held. */
-static struct entry **find(cl_event gate)
-{
-    struct entry **at = &gates.first;
-    while (*at && (*at)->gate != gate)
-        at = &(*at)->next;
-    return at;
-}
-
 cl_int gs_event_end(cl_event event, cl_int status)
 {
     enum { TRIES = 3 };
-    const bool opened = opens;
+    const bool was_within = within;
     cl_int err = CL_INVALID_EVENT;
     pthread_mutex_lock(&gates.lock);
     if (*find(event))
         (*find(event))->opening = true;
     pthread_mutex_unlock(&gates.lock);
-    opens = true;
+    within = true;
     for (int i = 0; i < TRIES && err; i++)
         err = gs_real()->clSetUserEventStatus(event, status);
-    opens = opened;
+    within = was_within;
     if (err)
         gs_debug("the driver doesn't take the end of an event (error %d)", err);
     GS_LOCKED(&gates.lock);
     if (*find(event))
-        take_out(find(event));
+        take_out(*find(event));
     return err;
 }
 

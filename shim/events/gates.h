@@ -11,9 +11,15 @@
 /* A user event behind which commands will wait: a gate until gs_event_end. Null with an error in *err. */
 cl_event gs_gate_new(cl_context ctx, cl_int *err);
 
-/* Puts of(object) off, while a gate is shut or an earlier release waits; a thread of ours calls it then, without locks.
+/* Starts the thread that releases. False: there is none. */
+bool gs_gates_start(void);
+
+/* Puts of(object) off, while a gate is shut or an earlier release waits; that thread calls it then, without locks.
  * False: the caller does that. Waits a moment for gates that are being opened. */
 bool gs_gate_waits(cl_int (*of)(void *), void *object);
+
+/* That thread calls of(object) in its turn, in any case: for callbacks of the driver's. */
+void gs_gate_later(cl_int (*of)(void *), void *object);
 
 /* Releases an object that no command has as an argument. */
 cl_int gs_release_now(cl_mem mem);

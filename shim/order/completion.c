@@ -5,6 +5,7 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
+#include "shim/events/gates.h"
 #include "shim/process/threads.h"
 #include "shim/order/upward.h"
 
@@ -318,7 +319,7 @@ bool gs_units_start_threads(void)
     pthread_mutex_lock(&watcher.lock);
     const bool started = start();
     pthread_mutex_unlock(&watcher.lock);
-    return started && gs_above_order.start_threads();
+    return started && gs_gates_start() && gs_above_order.start_threads();
 }
 
 /* With the lock held. */

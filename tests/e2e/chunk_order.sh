@@ -39,6 +39,17 @@ OPENCL_LAYERS=$programs/gates.so timeout -k 2 60 gpusparc run --devices cpu:2 --
 cmp release_orders.txt out.txt || fail "release_orders computes something else behind gates"
 ! grep 'is released while' err.txt | sort | uniq -c || fail "an object is released while a launch stands behind a gate"
 grep -q '^[1-9][0-9]* commands behind user events' err.txt || { cat err.txt; fail "release_orders has no launch behind a gate"; }
+# What was let go of is gone when clFinish returns, if its gates are open then: the next buffer has room, and the application
+# is called back before the process ends.
+for way in again called; do
+  "$programs/let_go" $way >let_go.txt || fail "let_go $way fails without gpusparc"
+  for options in "--gpus 1 --mode multi" "--gpus 2 --mode multi" "--gpus 2 --mode auto"; do
+    # shellcheck disable=SC2086
+    SMALL_MEMORY_BYTES=$((10 << 20)) SMALL_MEMORY_DEVICES=1 OPENCL_LAYERS=$programs/small_memory.so timeout -k 2 60 \
+      gpusparc run --devices cpu:2 $options "$programs/let_go" $way >out.txt 2>err.txt || { cat err.txt; fail "let_go $way $options"; }
+    cmp let_go.txt out.txt || { cat out.txt; fail "let_go $way $options"; }
+  done
+done
 same() { # NAME OPTION...
   local name=$1
   shift

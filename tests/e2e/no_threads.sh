@@ -37,6 +37,9 @@ for ((n = 0; n < 8; n++)); do
     else
       joined=$((joined + 1))
     fi
+    NO_THREADS=$n timeout 100 gpusparc run --devices cpu:2 $options bash -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' \
+      "$programs/no_threads.so" "$programs/let_go" called >out.txt 2>err.txt || fail "$n threads, $options: let_go: $(cat err.txt)"
+    [ "$(grep -c gone out.txt)" = 8 ] || fail "$n threads, $options: $(grep -c gone out.txt) of 8 objects go"
     await "$n threads, $options: the daemon has a unit or a client left" none_left
   done
 done
