@@ -2,6 +2,8 @@
 /* Specification, section 5.5.2 and 5.5.3: mapping and unmapping. What is mapped is home's. */
 #include "shim/api/home.h"
 #include "shim/choose/timing.h"
+#include "shim/events/gates.h"
+#include "shim/order/completion.h"
 
 /* From now on the host may write what is mapped so at any time, until the unmapping. With the context's lock held. */
 static void remember(struct gs_mem *m, struct gs_mapping *map)
@@ -110,6 +112,19 @@ static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr
         forget_mapping(m, map);
 }
 
+static cl_int let_go(void *m)
+{
+    gs_drop(&((struct gs_mem *)m)->o);
+    return CL_SUCCESS;
+}
+
+static void unmapped(cl_event end, cl_int status, void *root)
+{
+    (void)end;
+    (void)status;
+    gs_gate_later(let_go, root);
+}
+
 /* Bytes that were mapped for writing go to the object; a mapping for reading changes nothing. */
 static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_mapping *map, cl_event *own)
 {
@@ -118,8 +133,13 @@ static cl_int unmap_ours(struct gs_home *h, struct gs_mem *m, const struct gs_ma
     if (!map->write)
         return gs_home_mark(h, own);
     gs_home_need(h, m, (struct gs_range){0, 0});
-    const cl_int err = gs_home_ready(h);
-    return err ? err : gs_home_run(h, &op, own);
+    cl_int err = gs_home_ready(h);
+    err = err ? err : gs_home_run(h, &op, own);
+    if (!err) { /* the application may release the object now, and the driver reads our memory until the end */
+        gs_hold(&m->root->o);
+        gs_await_end(*own, NULL, NULL, unmapped, m->root); /* false, without memory: it stays for good */
+    }
+    return err;
 }
 
 /* ---- the calls ---- */

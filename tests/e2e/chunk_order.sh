@@ -72,6 +72,13 @@ for next in launch finish; do
   wait "$daemon" && fail "the daemon lives"
   begin_daemon
 done
+# Nor is an object's map gone while the driver still reads it.
+"$programs/let_go" unmapped >let_go.txt || fail "let_go unmapped fails without gpusparc"
+GPUSPARC_TRANSFER=pinned timeout -k 2 60 gpusparc run --devices cpu:2 --gpus 1 --mode multi "$programs/let_go" unmapped "$daemon" >out.txt 2>err.txt ||
+  { cat err.txt; fail "let_go unmapped: exit status $?"; }
+cmp let_go.txt out.txt || fail "an object that goes right after its unmap"
+wait "$daemon" && fail "the daemon lives"
+begin_daemon
 # A launch of one unit isn't split, also where the driver chooses the work-groups: 256 work-items are 4 of 64.
 gpusparc run --devices cpu:2 --mode auto --task both --stats=stats.json "$GS_BUILD/lib/gpusparc/samples/floydwarshall" --size 16 >out.txt
 python3 -c 'import json; k = json.load(open("stats.json"))["kernels"][0]; raise SystemExit(k["launches"] != 16 or k["split"] != 0)' ||
