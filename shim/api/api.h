@@ -131,7 +131,7 @@ static inline struct gs_mem *gs_command_begin_on(struct gs_command *cmd, cl_mem 
         if (cmd->op.kind != GS_OP_READ || !cmd->op.blocking)
             gs_queue_close(cmd->queue);
     }
-    if (!q || !(gs_handles_commands(q->o.ctx) || (gs_op_is_of_image(&cmd->op) && q->o.ctx->parent)) ||
+    if (!q || !(gs_handles_commands(q->o.ctx) || (gs_op_is_of_image(&cmd->op) && gs_group()->parent)) ||
         gs_wait_has_failed(q->o.ctx, cmd))
         return NULL;
     cmd->q = q;

@@ -149,12 +149,10 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
         return NULL;
     c->n = n;
     memcpy(c->dev, g->dev, n * sizeof *c->dev);
-    c->parent = g->parent;
-    c->shared_memory = g->shared_memory;
     const enum gs_transfer_path path = gs_settings()->transfer;
     c->pooled = gs_settings()->pooled;
-    c->followed =
-        !c->pooled && (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !c->shared_memory));
+    c->followed = !c->pooled &&
+                  (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !gs_group()->shared_memory));
     c->pool = c->pooled ? gs_pool_queues_new() : NULL;
     c->kept = calloc(1, sizeof *c->kept);
     c->ends = calloc(1, sizeof *c->ends);

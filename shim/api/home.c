@@ -96,7 +96,7 @@ bool gs_home_may_carry(const struct gs_home *h)
 static cl_command_queue image_queue(struct gs_home *h)
 {
     struct gs_queue *q = h->cmd.q;
-    if (!q->o.ctx->parent)
+    if (!gs_group()->parent)
         return q->o.handle;
     cl_command_queue queue = gs_queue_of_kind(q, GS_IMAGE_QUEUE, 0, &h->err);
     if (!h->err)
@@ -279,7 +279,7 @@ static unsigned find_facts(struct gs_home *h)
     if (op->blocking && (reads || sound))
         facts |= GS_FACT_BLOCKS;
     /* bytes for a read may still be on their way home, and an image's queue may not be the application's */
-    if ((reads && h->extra.n) || (gs_op_is_of_image(op) && h->cmd.ctx->parent) ||
+    if ((reads && h->extra.n) || (gs_op_is_of_image(op) && gs_group()->parent) ||
         (dst && gs_home_is_invalid(dst->root, h->dst.range)))
         facts |= GS_FACT_AWAY;
     if (!t || !sound || h->vain || gs_home_is_in_use(h))

@@ -32,7 +32,6 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     }
     k->kind = kind;
     atomic_init(&k->id, atomic_load(&kind->id));
-    k->name = kind->name;
     atomic_init(&k->unsplittable, p->o.ctx->n == 1 || atomic_load(&kind->unsplittable));
     k->program = p;
     gs_hold(&p->o);
@@ -40,7 +39,7 @@ static struct gs_kernel *track(cl_kernel handle, struct gs_program *p, const cha
     gs_insert(&k->o, GS_KERNEL, handle, p->o.ctx);
     if (first) {
         ask_translator(k);
-        gs_timing_prepare_known(p, k->name);
+        gs_timing_prepare_known(p, kind->name);
     }
     return k;
 }
@@ -134,7 +133,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int
         return gs_refuse(errcode_ret, CL_INVALID_OPERATION);
     cl_kernel handle = gs_real()->clCloneKernel(source_kernel, errcode_ret);
     const struct gs_kernel *from = gs_find(GS_KERNEL, source_kernel);
-    struct gs_kernel *k = handle && from ? track(handle, from->program, from->name) : NULL;
+    struct gs_kernel *k = handle && from ? track(handle, from->program, from->kind->name) : NULL;
     for (cl_uint i = 0; k && i < k->n_args; i++) {
         const struct gs_arg *a = &from->args[i];
         if (a->set)

@@ -222,7 +222,7 @@ static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapp
     map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
     if (!map->ours) {
         err = h.err;
-        if (!err && cmd->op.blocking && !h.cmd.units && !(of_image && cmd->ctx->parent) &&
+        if (!err && cmd->op.blocking && !h.cmd.units && !(of_image && gs_group()->parent) &&
             !gs_home_is_invalid(m->root, what->range)) {
             h.used = m;
             err = map_blocking(cmd, m, map, h.n, h.v);

@@ -18,7 +18,7 @@ static bool may_call_each(const struct reading *x)
 {
     enum { FEW = 8 }; /* more of them are faster enqueued at once */
     const struct gs_command *cmd = &x->h.cmd;
-    return !(gs_op_is_of_image(&x->all->op) && cmd->ctx->parent) && !atomic_load(&cmd->ctx->user_events) &&
+    return !(gs_op_is_of_image(&x->all->op) && gs_group()->parent) && !atomic_load(&cmd->ctx->user_events) &&
            gs_count_holders(x->h.src.m->root, x->h.src.range, FEW + 1) <= FEW;
 }
 

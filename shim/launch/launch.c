@@ -66,7 +66,7 @@ static const char *early_reason(struct gs_launching *l, bool sound)
         return GS_R_NO_EVENT;
     if (l->k->svm_info)
         return GS_R_SVM;
-    if (!gs_settings_choose(gs_settings(), l->k->name)) {
+    if (!gs_settings_choose(gs_settings(), l->k->kind->name)) {
         atomic_store(&l->k->unsplittable, true);
         return GS_R_NOT_CHOSEN;
     }

@@ -307,7 +307,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
     if (!err)
         err = run_parts(l, plan, went);
     if (err)
-        gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->name, err);
+        gs_debug("kernel %s: the parts could not be launched (error %d)", l->k->kind->name, err);
     if (err && *went)
         *went = take_back(l, plan) != CL_SUCCESS;
     else if (err)

@@ -184,7 +184,7 @@ static bool compare(const struct check *c)
 {
     const struct gs_launching *l = c->l;
     const struct gs_plan *plan = c->plan;
-    const char *kernel = l->k->name;
+    const char *kernel = l->k->kind->name;
     bool right = true;
     const char *in_place = NULL; /* an argument of which a part may read bytes that another part writes */
     for (size_t i = plan->n_uses; i-- > 0;)

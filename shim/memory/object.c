@@ -161,7 +161,7 @@ void gs_mem_publish(struct gs_mem *m, cl_mem handle)
     if (m->root != m)
         return;
     GS_LOCKED(&c->lock);
-    if (c->n > 1 && c->shared_memory && !m->image && !m->pool)
+    if (c->n > 1 && gs_group()->shared_memory && !m->image && !m->pool)
         gs_share(m);
     const struct gs_settings *s = gs_settings(); /* --verify and --hosts have whole replicas, as have daemons' units */
     if (c->n > 1 && is_large(m) && !c->pooled && !m->bytes->to_share && !s->verify && !s->remote && !gs_scheduled())
@@ -366,7 +366,7 @@ void gs_busy_until(struct gs_mem *root, unsigned place, cl_event end)
 
 bool gs_mapped_usable(const struct gs_mem *m, cl_map_flags flags)
 {
-    const bool separate = !m->root->o.ctx->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
+    const bool separate = !gs_group()->shared_memory || gs_settings()->transfer == GS_TRANSFER_PINNED;
     const bool known =
         flags == CL_MAP_WRITE_INVALIDATE_REGION || (flags && !(flags & ~(cl_map_flags)(CL_MAP_READ | CL_MAP_WRITE)));
     /* Drivers don't agree on which of the two pitches lies between the layers of a 1D image array. */

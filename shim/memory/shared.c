@@ -69,7 +69,7 @@ static bool possible(struct gs_context *ctx)
         const enum gs_transfer_path path = gs_settings()->transfer;
         /* --verify checks what each part writes in its own memory */
         const bool wanted = (path == GS_TRANSFER_AUTO && !gs_settings()->verify) || path == GS_TRANSFER_SHARED;
-        s->works = wanted && ctx->shared_memory && works(ctx, &s->queue);
+        s->works = wanted && gs_group()->shared_memory && works(ctx, &s->queue);
         gs_debug("the devices %s buffers in the host's memory", s->works ? "share" : "don't share");
     }
     return s && s->works;

@@ -240,7 +240,7 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
      * queue, and up to twice as long for reads of pageable memory. (A command's profile is made of its parts'.) */
     const bool timed =
         kind == GS_TIMED_QUEUE || (kind == GS_EXEC_QUEUE && gs_learns()) || q->profiling || gs_report_wants_times();
-    const bool of_parent = ctx->parent && (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE);
+    const bool of_parent = gs_group()->parent && (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE);
     if (of_parent)
         place = 0;
     else if (kind == GS_IMAGE_QUEUE || kind == GS_UNIT_IMAGE_QUEUE)
@@ -255,7 +255,7 @@ cl_command_queue gs_queue_of_kind(struct gs_queue *q, enum gs_queue_kind kind, u
     else if (kind < GS_QUEUES_FLUSHED)
         q->behind->unsent[kind] |= 1u << place;
     if (!*queue)
-        *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, of_parent ? ctx->parent : ctx->dev[place],
+        *queue = gs_real()->clCreateCommandQueue(ctx->o.handle, of_parent ? gs_group()->parent : ctx->dev[place],
                                                  timed ? CL_QUEUE_PROFILING_ENABLE : 0, err);
     if (locked)
         pthread_mutex_unlock(&queues_lock);

@@ -85,9 +85,9 @@ static cl_int take_ahead(struct gs_command *cmd, const struct gs_use *u, unsigne
 }
 
 /* More than MOST_BYTES, and, where the devices have memory of their own, than one of so many bytes of the first's. */
-static bool is_too_much(const struct gs_context *ctx, uint64_t bytes)
+static bool is_too_much(uint64_t bytes)
 {
-    return bytes > MOST_BYTES && bytes > (ctx->shared_memory ? 0 : gs_group()->memory[0] / ONE_OF);
+    return bytes > MOST_BYTES && bytes > (gs_group()->shared_memory ? 0 : gs_group()->memory[0] / ONE_OF);
 }
 
 /* Releases buffers: with `used` those in use, with `all` all, and always those not worth keeping. */
@@ -97,7 +97,7 @@ static void release(struct gs_context *ctx, bool used, bool all)
     unsigned kept = 0;
     for (struct gs_scratch **at = &ctx->scratch; *at;) {
         struct gs_scratch *s = *at;
-        if (all || (used && s->use) || kept == MOST_KEPT || is_too_much(ctx, bytes + s->bytes)) {
+        if (all || (used && s->use) || kept == MOST_KEPT || is_too_much(bytes + s->bytes)) {
             *at = s->next;
             gs_real()->clReleaseMemObject(s->mem);
             free(s);

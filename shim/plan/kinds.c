@@ -84,11 +84,11 @@ struct gs_size *gs_size_of_launch(struct gs_kernel *k, const struct gs_op *launc
         size[3 + d] = launch->local ? launch->local[d] : 0;
     }
     if (!atomic_load_explicit(&k->id, memory_order_relaxed)) {
-        const uint64_t id = gs_kernel_hash(program, k->name, k->o.ctx->n);
+        const uint64_t id = gs_kernel_hash(program, k->kind->name, k->o.ctx->n);
         atomic_store_explicit(&k->id, id, memory_order_relaxed);
         atomic_store_explicit(&k->kind->id, id, memory_order_relaxed);
     }
-    return gs_size_make(program, k->name, k->o.ctx->n, size);
+    return gs_size_make(program, k->kind->name, k->o.ctx->n, size);
 }
 
 struct gs_kernel_kind *gs_kind_find_or_make(struct gs_program *p, cl_kernel handle, const char *name, bool *new)

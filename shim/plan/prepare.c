@@ -481,7 +481,7 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, co
     }
     if (!p->refusal && !p->summary)
         translate(p);
-    const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->name);
+    const struct gs_kernel_summary *s = p->refusal ? NULL : gs_summary_kernel(p->summary, k->kind->name);
     s = s && s->n_args == k->n_args ? s : NULL;
     *reason = p->refusal ? p->refusal : s ? NULL : GS_R_UNKNOWN_KERNEL;
     return s;
@@ -500,7 +500,7 @@ cl_kernel gs_spare_kernel(struct gs_kernel *k, unsigned place, cl_int *err)
     cl_kernel found = atomic_exchange(&k->spare[place], NULL);
     const cl_program *of = k->program->translated; /* the place's, or the one of all */
     *err = CL_SUCCESS;
-    return found ? found : gs_real()->clCreateKernel(of[of[place] ? place : 0], k->name, err);
+    return found ? found : gs_real()->clCreateKernel(of[of[place] ? place : 0], k->kind->name, err);
 }
 
 void gs_spare_kernel_give(struct gs_kernel *k, unsigned place, cl_kernel spare)

@@ -82,13 +82,13 @@ static cl_int make_root(struct gs_context *ctx, cl_mem_flags flags, struct gs_po
 }
 
 /* Parts of a CPU have no images: PoCL ends the process for an image command in the queue of one. */
-static cl_int check(const struct gs_context *ctx, const cl_image_format *format, const cl_image_desc *desc)
+static cl_int check(const cl_image_format *format, const cl_image_desc *desc)
 {
     if (!gs_real()->clCreateImage)
         return CL_INVALID_OPERATION;
     if (!format || !desc)
         return format ? CL_INVALID_IMAGE_DESCRIPTOR : CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
-    if (!ctx->parent && !desc->mem_object && desc->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER &&
+    if (!gs_group()->parent && !desc->mem_object && desc->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER &&
         !desc->num_mip_levels && !desc->num_samples)
         return CL_SUCCESS;
     gs_report_moved(GS_POOL_REFUSED, 0);
@@ -98,7 +98,7 @@ static cl_int check(const struct gs_context *ctx, const cl_image_format *format,
 cl_mem gs_pool_create_image(struct gs_context *ctx, cl_mem_flags flags, const cl_image_format *format,
                             const cl_image_desc *desc, void *host_ptr, cl_int *errcode_ret)
 {
-    cl_int err = check(ctx, format, desc);
+    cl_int err = check(format, desc);
     struct gs_pool_image *image = err ? NULL : calloc(1, sizeof *image);
     struct gs_pool_root *root = NULL;
     if (!image)

@@ -157,7 +157,7 @@ static cl_int make_kernel(struct gs_pool_launch *l, unsigned device)
 {
     cl_int err;
     const cl_kernel kernel = l->kernel[device] =
-        l->turns.whole ? gs_real()->clCreateKernel(l->k->program->o.handle, l->k->name, &err)
+        l->turns.whole ? gs_real()->clCreateKernel(l->k->program->o.handle, l->k->kind->name, &err)
                        : gs_spare_kernel(l->k, device, &err);
     for (cl_uint i = 0; i < l->k->n_args && !err; i++)
         if (!l->mems[i])
@@ -367,7 +367,7 @@ cl_int gs_pool_launch_forecast(const struct gs_pool_launch *l)
 
 const char *gs_pool_launch_name(const struct gs_pool_launch *l)
 {
-    return l->k->name;
+    return l->k->kind->name;
 }
 
 /* A step for each use of each turn of a round. */

@@ -32,19 +32,19 @@ static unsigned place_of(cl_command_queue queue)
     return place > 0 ? (unsigned)place : 0;
 }
 
-static uint64_t near_factor(const struct gs_command *cmd)
+static uint64_t near_factor(void)
 {
-    return cmd->q->o.ctx->shared_memory ? 1 : NEAR;
+    return gs_group()->shared_memory ? 1 : NEAR;
 }
 
 uint64_t gs_put_chunk(const struct gs_command *cmd, const struct gs_op *op)
 {
-    return cmd->units->transfer_chunk * (gs_op_crosses_host(op) ? 1 : near_factor(cmd));
+    return cmd->units->transfer_chunk * (gs_op_crosses_host(op) ? 1 : near_factor());
 }
 
 uint64_t gs_put_most(uint64_t bytes, enum gs_via via)
 {
-    const uint64_t factor = putting && via == GS_VIA_WINDOW ? near_factor(putting) : 1;
+    const uint64_t factor = putting && via == GS_VIA_WINDOW ? near_factor() : 1;
     const uint64_t chunk = putting ? putting->units->transfer_chunk * factor : 0;
     return chunk && chunk < bytes ? chunk : bytes;
 }
@@ -179,7 +179,7 @@ cl_int gs_put_kernel(cl_command_queue queue, const struct gs_put_launch *launch,
     to.wait = n_wait ? wait : NULL;
     struct gs_cut cut;
     cl_int err = set_args(launch->kernel, launch);
-    gs_cut_make(&cut, &all, putting ? gs_put_groups_most(place) * near_factor(putting) : 0, false);
+    gs_cut_make(&cut, &all, putting ? gs_put_groups_most(place) * near_factor() : 0, false);
     for (unsigned i = 0; i < cut.n && !err; i++) {
         struct gs_box box;
         gs_cut_box(&cut, i, &box);

@@ -59,7 +59,6 @@ struct gs_context {
     /* What each command asks for, in one line of the caches: */
     _Alignas(64) pthread_mutex_t lock; /* all below, and every gs_mem and gs_queue of the context */
     unsigned n;
-    bool shared_memory;            /* the devices work in the host's memory */
     bool followed;                 /* its bytes are kept account of: several devices, or large transfers by our ring */
     bool pooled;                   /* its buffers are pooled: docs/memory.md */
     atomic_bool user_event_failed; /* the application has made a user event fail, at some time */
@@ -67,7 +66,6 @@ struct gs_context {
     atomic_bool spread;            /* bytes are, or once were, valid elsewhere than at home */
     atomic_int user_events;        /* the application's user events that have no status yet */
     cl_device_id dev[GS_MAX_DEVICES];
-    cl_device_id parent;     /* of sub-devices, or null; also in the context, for image commands */
     struct gs_context *next; /* in the list of all contexts; the list's lock */
     /* The lock: */
     struct gs_queue *queues; /* queues that the application still holds */
@@ -230,7 +228,6 @@ struct gs_kernel {
     struct gs_kernel_kind *kind; /* the program's */
     struct gs_arg *args;
     struct gs_program *program;              /* held */
-    const char *name;                        /* the kind's */
     bool svm_info;                           /* clSetKernelExecInfo has told of memory beyond the arguments */
     cl_kernel _Atomic spare[GS_MAX_DEVICES]; /* of the translated program, by place, free for the next launch */
 };

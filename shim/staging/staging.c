@@ -109,7 +109,7 @@ static bool make_queues(struct gs_staging *s, const struct gs_context *ctx, bool
 {
     cl_int err = CL_SUCCESS;
     for (unsigned i = 0; i <= GS_MAX_DEVICES && !err; i++) {
-        const cl_device_id device = i == GS_MAX_DEVICES ? ctx->parent : i < ctx->n ? ctx->dev[i] : NULL;
+        const cl_device_id device = i == GS_MAX_DEVICES ? gs_group()->parent : i < ctx->n ? ctx->dev[i] : NULL;
         if (device && !s->queue[timed][i])
             s->queue[timed][i] =
                 gs_real()->clCreateCommandQueue(ctx->o.handle, device, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &err);
@@ -200,7 +200,7 @@ bool gs_staging_may_fill(struct gs_context *ctx, const void *ptr, uint64_t bytes
     const enum gs_transfer_path path = gs_settings()->transfer;
     const bool forced = path == GS_TRANSFER_PINNED;
     const uint64_t least = forced ? LEAST_FORCED : LEAST_BYTES;
-    return bytes >= least && ptr && path != GS_TRANSFER_PLAIN && (!ctx->shared_memory || forced) &&
+    return bytes >= least && ptr && path != GS_TRANSFER_PLAIN && (!gs_group()->shared_memory || forced) &&
            !gs_group()->remote && !is_pinned(ctx, ptr, bytes) && is_there(ctx, bytes);
 }
 
@@ -307,7 +307,7 @@ static cl_int send(const struct carriage *c, unsigned slot)
     const struct gs_op_run *p = &c->s->slot[slot].piece;
     struct gs_op op = p->op;
     gs_op_by_slot(&op, c->in, &(struct gs_slot){.ptr = gs_ring_memory(&c->s->ring, slot)});
-    const unsigned queue = gs_op_is_of_image(&op) && c->ctx->parent ? GS_MAX_DEVICES : p->place;
+    const unsigned queue = gs_op_is_of_image(&op) && gs_group()->parent ? GS_MAX_DEVICES : p->place;
     cl_event event;
     const cl_int err = gs_put(c->s->queue[c->timed][queue], &op, GS_VIA_HOST, 0, NULL, &event);
     if (err)

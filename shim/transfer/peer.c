@@ -153,8 +153,8 @@ bool gs_peer_usable(const struct gs_context *ctx)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
     const struct gs_peer *p = ctx->paths->peer;
-    return (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PEER) && !ctx->shared_memory && !gs_group()->remote &&
-           gs_group()->type & CL_DEVICE_TYPE_GPU && (!p || atomic_load(&p->state) != FAILED);
+    return (path == GS_TRANSFER_AUTO || path == GS_TRANSFER_PEER) && !gs_group()->shared_memory &&
+           !gs_group()->remote && gs_group()->type & CL_DEVICE_TYPE_GPU && (!p || atomic_load(&p->state) != FAILED);
 }
 
 void gs_peer_free(struct gs_peer *p)

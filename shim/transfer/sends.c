@@ -28,7 +28,7 @@ struct carrying {
 /* The queue by which pieces leave; image commands on sub-devices need a queue of their own. */
 static cl_command_queue queue_from(const struct carrying *c, const struct gs_send *send, cl_int *err)
 {
-    if (gs_op_is_of_image(&send->op) && c->cmd->ctx->parent)
+    if (gs_op_is_of_image(&send->op) && gs_group()->parent)
         return gs_queue_of_kind(c->cmd->q, GS_IMAGE_QUEUE, send->from, err);
     return gs_queue_of_kind(c->cmd->q, c->root ? GS_LEAVE_QUEUE : GS_COPY_QUEUE, send->from, err);
 }

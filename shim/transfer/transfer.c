@@ -46,7 +46,7 @@ static const uint64_t peer_from_bytes = 1024 * 1024, peer_from_bytes_auto = (uin
 static const struct gs_passage *through_windows(struct gs_context *ctx)
 {
     const enum gs_transfer_path path = gs_settings()->transfer;
-    if (ctx->shared_memory || gs_group()->remote || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
+    if (gs_group()->shared_memory || gs_group()->remote || (path != GS_TRANSFER_AUTO && path != GS_TRANSFER_PEER))
         return NULL;
     const uint64_t worth = gs_settings()->mode == GS_MODE_AUTO ? peer_from_bytes_auto : peer_from_bytes;
     return path == GS_TRANSFER_AUTO && ctx->paths->between_devices < worth ? gs_peer_open(ctx) : gs_peer_ready(ctx);
@@ -59,7 +59,7 @@ static struct gs_passage passage_of(struct gs_context *ctx, uint64_t bytes, size
 {
     ctx->paths->between_devices += bytes;
     const struct gs_passage *windows = of_image ? NULL : through_windows(ctx);
-    const bool copied = ctx->shared_memory && gs_settings()->transfer != GS_TRANSFER_PINNED;
+    const bool copied = gs_group()->shared_memory && gs_settings()->transfer != GS_TRANSFER_PINNED;
     return windows ? *windows : (struct gs_passage){.ring = copied ? NULL : pinned_for(ctx, bytes, n)};
 }
 

@@ -62,7 +62,8 @@ static void launches_find_their_record(void **state)
 {
     const uint64_t size[6] = {100, 1, 1};
     const size_t global[3] = {100, 1, 1}, local[3] = {10, 1, 1}, other[3] = {100, 2, 1};
-    struct gs_kernel k = {.name = "found"};
+    struct gs_kernel_kind kind = {.name = (char *)"found"};
+    struct gs_kernel k = {.kind = &kind};
     struct gs_size *s = gs_size_make(7, "found", 2, size);
     assert_null(find(&k, 1, global, NULL)); /* nobody has looked at the kernel yet */
     atomic_init(&k.id, gs_kernel_hash(7, "found", 2));
