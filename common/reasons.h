@@ -55,7 +55,7 @@ enum gs_left { GS_NOT_SPLIT, GS_CHOSEN, GS_CHOSEN_FOR_NOW };
 /* Pooled memory (docs/memory.md): why a launch is one turn, on one device, or fails. */
 #define GS_R_WHOLE_IMAGE "it uses images, which --memory pooled doesn't cut"
 #define GS_R_NO_WINDOWS "it has too many arguments: gpusparc can't pass it parts of its buffers"
-#define GS_R_IN_TURNS "its parts use each other's results, and it fits on one device"
+#define GS_R_IN_TURNS "its parts may write the same bytes or read each other's, and it fits on one device"
 #define GS_R_TOO_LARGE "one work-group may touch more bytes than fit on a device"
 
 /* The kernel, beside what the translator says of it. */

@@ -124,7 +124,7 @@ stats stats.json single:many:"it has too many arguments: gpusparc can't pass it 
 shows stats.json "its kernel %s %s, so that its pointers can't be moved"
 plain plain.txt "$programs/pooled" $kib gathers
 alike "gathers on one device" "$programs/pooled" $kib gathers
-stats stats.json single:scatter:"its parts use each other's results, and it fits on one device"
+stats stats.json single:scatter:"its parts may write the same bytes or read each other's, and it fits on one device"
 
 # A launch that finds all its bytes is enqueued while the one before it runs: of 8 steps all but the first.
 plain plain.txt "$programs/pooled" 1024 steps

@@ -165,7 +165,7 @@ scatter=(pooled.cl --kernel scatter --global 16384 --local 64 --arg at=64K --arg
 expect 0 'on 2 devices of 4 GiB, it runs in 2 turns along dimension 1, side by side on the devices; the largest takes 1.00 GiB' -- "${smooth[@]}" --memory 4GiB
 expect 0 'on 3 devices of 1 GiB, it runs in 6 turns along dimension 1' 'the largest takes 342 MiB' -- "${smooth[@]}" --memory 1GiB --gpus 3
 expect 0 "on 2 devices of 16 MiB, it doesn't fit: one work-group may touch more bytes than fit on a device" -- "${smooth[@]}" --memory 16MiB
-expect 0 "it runs on one device: its parts use each other's results, and it fits on one device, where it takes 1.00 GiB" -- "${scatter[@]}" --memory 8GiB
+expect 0 "it runs on one device: its parts may write the same bytes or read each other's, and it fits on one device, where it takes 1.00 GiB" -- "${scatter[@]}" --memory 8GiB
 expect 0 "it doesn't fit: one work-group may touch more bytes than fit on a device" -- "${scatter[@]}" --memory 1GiB
 expect 0 '"fits": true' '"turns": 2' '"dimension": 1' '"in_order": false' -- "${smooth[@]}" --memory 4GiB --json
 expect 0 '"fits": false' '"reason": "one work-group may touch' -- "${scatter[@]}" --memory 1GiB --json
