@@ -112,17 +112,10 @@ static void map_failed(struct gs_context *ctx, struct gs_mem *m, const void *ptr
         forget_mapping(m, map);
 }
 
-static cl_int let_go(void *m)
-{
-    gs_drop(&((struct gs_mem *)m)->o);
-    return CL_SUCCESS;
-}
-
 static void unmapped(cl_event end, cl_int status, void *root)
 {
-    (void)end;
-    (void)status;
-    gs_gate_later(let_go, root);
+    (void)end, (void)status;
+    gs_gate_waits(gs_drop, root, true);
 }
 
 /* Bytes that were mapped for writing go to the object; a mapping for reading changes nothing. */
@@ -154,6 +147,8 @@ static void *hand_out(void *ptr, cl_int err, cl_int *errcode_ret)
 static void *map_plainly(const struct gs_command *cmd, cl_int *errcode_ret)
 {
     const cl_int err = gs_command_pass(cmd);
+    if (cmd->op.blocking)
+        gs_timing_waited();
     return hand_out(*cmd->op.mapped, err, errcode_ret);
 }
 

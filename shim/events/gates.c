@@ -16,7 +16,7 @@ struct entry {
     cl_event gate;            /* null: a release */
     bool opening;             /* somebody sets its status */
     struct entry *same;       /* the next gate with the same hash */
-    cl_int (*of)(void *object);
+    void (*of)(void *object);
     void *object;
 };
 
@@ -69,27 +69,6 @@ static void take_out(struct entry *e)
         pthread_cond_signal(&gates.news);
 }
 
-/* A thread of its own, since who opens a gate may hold locks or be called back by the driver, and what is released may
- * call the application. */
-static void *release_due(void *unused)
-{
-    (void)unused;
-    within = true;
-    GS_LOCKED(&gates.lock);
-    for (;;) {
-        while (!gates.first || gates.first->gate)
-            pthread_cond_wait(&gates.news, &gates.lock);
-        struct entry *e = gates.first; /* remains so: others only take gates out */
-        pthread_mutex_unlock(&gates.lock);
-        gs_threads_serve_wait();
-        e->of(e->object);
-        gs_threads_served();
-        pthread_mutex_lock(&gates.lock);
-        take_out(e);
-    }
-    return NULL;
-}
-
 /* Does anything stand behind a gate that nobody is opening? If not, waits a moment for the thread, since who releases
  * after a command's end may count on it: the memory is free, the driver looks at the host's no more. With the lock. */
 static bool await_due(void)
@@ -118,20 +97,39 @@ static void await_due_at_exit(void)
     pthread_mutex_unlock(&gates.lock);
 }
 
-bool gs_gates_start(void)
+/* A thread of its own, since who opens a gate may hold locks or be called back by the driver, and what is released may
+ * call the application. */
+static void *release_due(void *unused)
 {
-    if (atomic_load(&gates.has_thread) || atomic_exchange(&gates.has_thread, true))
-        return true;
-    const bool started = gs_threads_start("gs-release", NULL, release_due, NULL);
-    if (started)
-        atexit(await_due_at_exit);
-    else
-        atomic_store(&gates.has_thread, false);
-    return started;
+    (void)unused;
+    within = true;
+    atexit(await_due_at_exit);
+    GS_LOCKED(&gates.lock);
+    for (;;) {
+        while (!gates.first || gates.first->gate)
+            pthread_cond_wait(&gates.news, &gates.lock);
+        struct entry *e = gates.first; /* remains so: others only take gates out */
+        pthread_mutex_unlock(&gates.lock);
+        gs_threads_serve_wait();
+        e->of(e->object);
+        gs_threads_served();
+        pthread_mutex_lock(&gates.lock);
+        take_out(e);
+    }
+    return NULL;
 }
 
-static bool put_off(cl_int (*of)(void *), void *object, bool always)
+bool gs_gates_start(void)
 {
+    if (!atomic_exchange(&gates.has_thread, true) && !gs_threads_start("gs-release", NULL, release_due, NULL))
+        atomic_store(&gates.has_thread, false);
+    return atomic_load(&gates.has_thread);
+}
+
+bool gs_gate_waits(void (*of)(void *), void *object, bool always)
+{
+    if (!always && (!atomic_load(&gates.n) || gs_forked()))
+        return false;
     gs_gates_start(); /* if not, what waits does so until a later release has more luck */
     struct entry *e = malloc(sizeof *e);
     if (e)
@@ -143,16 +141,6 @@ static bool put_off(cl_int (*of)(void *), void *object, bool always)
     else
         free(e);
     return waits;
-}
-
-bool gs_gate_waits(cl_int (*of)(void *), void *object)
-{
-    return atomic_load(&gates.n) && !gs_forked() && put_off(of, object, false);
-}
-
-void gs_gate_later(cl_int (*of)(void *), void *object)
-{
-    put_off(of, object, true);
 }
 
 cl_event gs_gate_new(cl_context ctx, cl_int *err)
@@ -198,14 +186,14 @@ cl_int gs_release_now(cl_mem mem)
     return gates.release(mem);
 }
 
-static cl_int release_later(void *mem)
+static void release_later(void *mem)
 {
-    return gates.release(mem);
+    gates.release(mem);
 }
 
 static cl_int CL_API_CALL release(cl_mem mem)
 {
-    return mem && gs_gate_waits(release_later, mem) ? CL_SUCCESS : gates.release(mem);
+    return mem && gs_gate_waits(release_later, mem, false) ? CL_SUCCESS : gates.release(mem);
 }
 
 static void loaded(struct _cl_icd_dispatch *table)

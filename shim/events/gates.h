@@ -15,11 +15,8 @@ cl_event gs_gate_new(cl_context ctx, cl_int *err);
 bool gs_gates_start(void);
 
 /* Puts of(object) off, while a gate is shut or an earlier release waits; that thread calls it then, without locks.
- * False: the caller does that. Waits a moment for gates that are being opened. */
-bool gs_gate_waits(cl_int (*of)(void *), void *object);
-
-/* That thread calls of(object) in its turn, in any case: for callbacks of the driver's. */
-void gs_gate_later(cl_int (*of)(void *), void *object);
+ * False: the caller does that. Waits a moment for gates that are being opened. always: for the driver's callbacks. */
+bool gs_gate_waits(void (*of)(void *), void *object, bool always);
 
 /* Releases an object that no command has as an argument. */
 cl_int gs_release_now(cl_mem mem);

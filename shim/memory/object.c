@@ -188,18 +188,12 @@ static bool unlink_root(struct gs_mem *m)
     return m->bytes->calls;
 }
 
-static cl_int drop_late(void *m)
-{
-    gs_drop(&((struct gs_mem *)m)->o);
-    return CL_SUCCESS;
-}
-
 static cl_int release(struct gs_mem *m)
 {
     cl_mem handle = m->o.handle;
     if (!m->o.ctx->pooled) { /* a sub-buffer goes in its turn, and a map that is ours lasts */
         gs_hold(&m->o);
-        if (!gs_gate_waits(drop_late, m))
+        if (!gs_gate_waits(gs_drop, m, false))
             gs_drop(&m->o);
     }
     const bool by_record = m->is_sub_buffer ? gs_sub_buffer_released(m) : m->o.ctx->pooled;

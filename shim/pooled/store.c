@@ -102,15 +102,15 @@ cl_mem gs_pool_part(struct gs_pool_window *w, const cl_buffer_region *region, cl
     if (part)
         return part->mem;
     *err = CL_OUT_OF_HOST_MEMORY;
-    if (!(part = malloc(sizeof *part)))
-        return NULL;
-    *part = (struct gs_pool_part){w->parts, *region, NULL};
-    part->mem = gs_real()->clCreateSubBuffer(w->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, region, err);
-    if (!*err)
-        w->parts = part;
-    else
+    part = malloc(sizeof *part);
+    const cl_mem mem = part ? gs_real()->clCreateSubBuffer(w->mem, 0, CL_BUFFER_CREATE_TYPE_REGION, region, err) : NULL;
+    if (!mem) {
         free(part);
-    return *err ? NULL : w->parts->mem;
+        return NULL;
+    }
+    *part = (struct gs_pool_part){w->parts, *region, mem};
+    w->parts = part;
+    return mem;
 }
 
 /* Newest first: NVIDIA's driver wants that for overlapping ones (docs/drivers.md). */

@@ -146,8 +146,9 @@ void gs_hold(struct gs_object *o)
     atomic_fetch_add(&o->holds, 1);
 }
 
-void gs_drop(struct gs_object *o)
+void gs_drop(void *record)
 {
+    struct gs_object *o = record;
     if (atomic_fetch_sub(&o->holds, 1) != 1)
         return;
     struct gs_context *ctx = o->ctx;

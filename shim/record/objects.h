@@ -275,7 +275,7 @@ struct gs_object *gs_retain(enum gs_type type, const void *handle);
 struct gs_object *gs_release(enum gs_type type, const void *handle);
 
 void gs_hold(struct gs_object *o);
-void gs_drop(struct gs_object *o);
+void gs_drop(void *record); /* a struct gs_object, or what begins with one: callbacks have a void * */
 
 /* The object's newest mapping at the address; null: none. With the context's lock. */
 struct gs_mapping *gs_mapping_at(const struct gs_mem *m, const void *ptr);
