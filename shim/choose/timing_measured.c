@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "shim/choose/timing_book.h"
 #include "shim/transfer/transfer.h"
+#include "shim/order/completion.h"
 
 enum {
     MOST_PENDING = 32,
@@ -274,6 +275,7 @@ uint64_t gs_timing_waited(void)
     const uint64_t now_ns = gs_now_ns();
     gs_time_is(now_ns);
     atomic_store_explicit(&gs_book.waited_ns, now_ns, memory_order_relaxed);
+    gs_callbacks_await();
     return now_ns;
 }
 

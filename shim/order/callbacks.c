@@ -3,9 +3,10 @@
  * gs_threads_pending, so exit waits for them. Once the process ends, call() calls the application directly. */
 #include "shim/order/completion.h"
 
+#include <unistd.h>
+
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-
 #include "shim/process/threads.h"
 #include "shim/record/objects.h"
 
@@ -21,7 +22,8 @@ struct callback {
 static _Thread_local unsigned depth; /* > 0: in a callback that the driver calls directly */
 static struct {
     atomic_bool ever;
-    pthread_mutex_t lock; /* all below. Under it the thread is started */
+    atomic_uint handed, called; /* callbacks handed over, and those that have returned */
+    pthread_mutex_t lock;       /* all below. Under it the thread is started */
     pthread_cond_t news;
     struct callback *first, **last;
     bool started, closed; /* closed: the process ends */
@@ -43,6 +45,21 @@ static void deliver(struct callback *c)
     c->notify(c->event, c->status, c->data);
     gs_real()->clReleaseEvent(c->event);
     free(c);
+    atomic_fetch_add(&calling.called, 1);
+}
+
+/* A callback may wait for the thread that waits here: after a second nobody waits for callbacks any more. */
+void gs_callbacks_await(void)
+{
+    enum { TRIES = 20000, PAUSE_US = 50 };
+    static atomic_bool in_vain;
+    const unsigned upto = atomic_load(&calling.handed);
+    if (depth || gs_threads_own() || gs_forked() || atomic_load(&in_vain))
+        return;
+    for (int i = 0; (int)(upto - atomic_load(&calling.called)) > 0 && i <= TRIES; i++) {
+        usleep(PAUSE_US);
+        atomic_store(&in_vain, i == TRIES);
+    }
 }
 
 static struct callback *take_callback(void)
@@ -94,6 +111,7 @@ static bool hand_over(struct callback *c)
         c->next = NULL;
         *calling.last = c;
         calling.last = &c->next;
+        atomic_fetch_add(&calling.handed, 1);
         pthread_cond_signal(&calling.news);
     }
     pthread_mutex_unlock(&calling.lock);

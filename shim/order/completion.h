@@ -41,6 +41,9 @@ bool gs_in_callback(void);
 /* Has the application ever asked for a callback of an event? */
 bool gs_callbacks_used(void);
 
+/* Until the callbacks so far have returned: PoCL's own waits end after them, and applications use what they store. */
+void gs_callbacks_await(void);
+
 /* clSetEventCallback, by our thread. */
 cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data);
 
