@@ -29,7 +29,8 @@ assert all(len(t["times"][way]["s"]) == t["rounds"] for way in ("plain", "single
 assert "times as fast on 2 parts of the CPU" in t["verdict"]
 END
 PLAIN=0 SINGLE=0.01 ALL=0.1 try --time 3 ./app >slower || complain "try of what is slower: $?"
-grep -q '^Slower: 0\.[0-9]* times as fast\|^Not sure: 0\.[0-9]* times as fast' slower || complain "of what is slower: $(cat slower)"
+# A busy machine may spend all of --time on few rounds, in which one device is slower yet.
+grep -q '^Slower: 0\.[0-9]* times as fast\|^Not sure: 0\.[0-9]* times as fast\|^Not sure: .*too few rounds (--time)' slower || complain "of what is slower: $(cat slower)"
 [ -z "$(ls tmp)" ] || complain "left behind: $(ls tmp)"
 
 # An outlier is named in each shape of the answer; a program that launches no kernel is told so, and what to look at.
