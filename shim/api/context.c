@@ -151,8 +151,8 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
     memcpy(c->dev, g->dev, n * sizeof *c->dev);
     const enum gs_transfer_path path = gs_settings()->transfer;
     c->pooled = gs_settings()->pooled;
-    c->followed = !c->pooled &&
-                  (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !gs_group()->shared_memory));
+    c->followed =
+        !c->pooled && (n > 1 || path == GS_TRANSFER_PINNED || (path != GS_TRANSFER_PLAIN && !g->shared_memory));
     c->pool = c->pooled ? gs_pool_queues_new() : NULL;
     c->kept = calloc(1, sizeof *c->kept);
     c->ends = calloc(1, sizeof *c->ends);

@@ -178,7 +178,7 @@ static cl_int map_blocking(const struct gs_command *cmd, struct gs_mem *m, struc
 }
 
 /* map_blocking, if there is no daemon and all bytes of the context have always been at home. False: nothing was done.
- * A map of 4 bytes takes 0.31 us over the driver's own so, and took 0.97 (an H200). */
+ * Without this function a map of 4 bytes took 0.97 us more than the driver's own, with it 0.31 (an H200). */
 static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, const struct gs_mapping *what, cl_int *err)
 {
     struct gs_context *ctx = cmd->ctx;
@@ -288,8 +288,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapImage(cl_command_queue command_queue,
     return ptr;
 }
 
-/* Without a daemon: unmaps what the driver has mapped. False: there is a daemon, or the map is ours. As all other
- * commands go it takes 0.08 to 0.1 us more. */
+/* Without a daemon: unmaps what the driver has mapped. False: there is a daemon, or the map is ours. By the way of
+ * other commands an unmap takes 0.08 to 0.1 us more. */
 static bool unmap_by_driver(const struct gs_command *cmd, struct gs_mem *m, cl_int *err)
 {
     if (gs_scheduled())

@@ -15,7 +15,7 @@ cl_event gs_gate_new(cl_context ctx, cl_int *err);
 bool gs_gates_start(void);
 
 /* Puts of(object) off, while a gate is shut or an earlier release waits; that thread calls it then, without locks.
- * False: the caller does that. Waits a moment for gates that are being opened. always: for the driver's callbacks. */
+ * False: the caller calls it. Waits a moment for gates that are being opened. always: is put off in any case. */
 bool gs_gate_waits(void (*of)(void *), void *object, bool always);
 
 /* Releases an object that no command has as an argument. */

@@ -79,13 +79,13 @@ struct gs_pool_window {
     struct gs_pool_window *next; /* of the root */
     struct gs_pool_root *root;
     unsigned device;
-    cl_mem mem; /* owned */
-    struct gs_pool_part *parts;
-    uint64_t bytes;            /* at least as many as the range */
-    struct gs_range range;     /* of the root; begins at a whole page */
-    struct gs_rangeset valid;  /* bytes of the root that are up to date here */
-    struct gs_rangeset coming; /* bytes that gs_pool_gather is bringing */
-    uint64_t used;             /* the last round of turns that uses it */
+    cl_mem mem;                 /* owned */
+    struct gs_pool_part *parts; /* the newest; owned */
+    uint64_t bytes;             /* at least as many as the range */
+    struct gs_range range;      /* of the root; begins at a whole page */
+    struct gs_rangeset valid;   /* bytes of the root that are up to date here */
+    struct gs_rangeset coming;  /* bytes that gs_pool_gather is bringing */
+    uint64_t used;              /* the last round of turns that uses it */
 };
 
 /* An image's texels: bytes without gaps, valid all or none; each window has all. */
