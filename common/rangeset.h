@@ -15,6 +15,12 @@ struct gs_range {
     uint64_t begin, end;
 };
 
+/* Have two ranges, neither of them empty, a byte in common? */
+static inline bool gs_ranges_overlap(struct gs_range a, struct gs_range b)
+{
+    return a.begin < b.end && b.begin < a.end;
+}
+
 struct gs_rangeset {
     struct gs_range *v; /* owned */
     size_t n, cap;

@@ -83,8 +83,7 @@ cl_int gs_transfer_command(struct gs_command *cmd)
         op->texel = texel_of(op, &src, &dst);
     /* Of one object: what the one changes the other may read. */
     const bool copies = src.m && dst.m && !gs_op_is_of_image(op);
-    const bool meets =
-        copies && src.m->root == dst.m->root && src.range.begin < dst.range.end && dst.range.begin < src.range.end;
+    const bool meets = copies && src.m->root == dst.m->root && gs_ranges_overlap(src.range, dst.range);
     op->whole = copies && (op->kind == GS_OP_COPY ? meets : src.m->root == dst.m->root);
     if (copies && op->kind == GS_OP_COPY && !meets && atomic_load(&cmd->ctx->spread) &&
         gs_copy_in_place(cmd, &src, &dst))

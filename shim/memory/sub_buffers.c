@@ -34,16 +34,11 @@ static void set_state(struct gs_place_window *w, int state)
     w->state = state;
 }
 
-static bool overlap(const struct gs_place_window *a, const struct gs_place_window *b)
-{
-    return a->range.begin < b->range.end && b->range.begin < a->range.end;
-}
-
 /* Does a newer window overlap w? used: only a newer window that is USED counts. */
 static bool lies_below(const struct gs_place_window *w, bool used)
 {
     const struct gs_place_window *n = w->newer;
-    while (n && !(overlap(n, w) && (!used || n->state == USED)))
+    while (n && !(gs_ranges_overlap(n->range, w->range) && (!used || n->state == USED)))
         n = n->newer;
     return n;
 }

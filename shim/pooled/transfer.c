@@ -166,7 +166,7 @@ static cl_int find_window(const struct gs_pool_root *r, struct gs_range range, s
     for (; w && !err && !all; w = all ? w : w->next) {
         const bool whole = w->range.begin <= range.begin && range.end <= w->range.end;
         holds = holds || whole;
-        meets = meets || (w->range.begin < range.end && range.begin < w->range.end);
+        meets = meets || gs_ranges_overlap(w->range, range);
         err = whole ? has_all(w, range, &all) : CL_SUCCESS;
     }
     *found = w;
