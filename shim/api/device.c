@@ -106,15 +106,15 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_i
                                                 void *param_value, size_t *param_value_size_ret)
 {
     const struct gs_group *g = gs_group();
-    const cl_int err = g->platform && gs_settings()->pooled && device == g->dev[0]
+    const bool first = g->platform && device == g->dev[0];
+    const cl_int err = first && gs_settings()->pooled
                            ? gs_pool_device_info(param_name, param_value_size, param_value, param_value_size_ret)
                            : GS_POOL_ASK;
     if (err != GS_POOL_ASK)
         return err;
-    if (g->platform && g->n > 1 && device == g->dev[0] && param_name == CL_DRIVER_VERSION &&
-        gs_settings()->mode != GS_MODE_SINGLE)
+    if (first && g->n > 1 && param_name == CL_DRIVER_VERSION && gs_settings()->mode != GS_MODE_SINGLE)
         return driver_version(device, param_value_size, param_value, param_value_size_ret);
-    if (g->platform && g->sub_devices && device == g->dev[0]) {
+    if (first && g->sub_devices) {
         /* A part of a CPU device that passes for a whole device. */
         const cl_device_id no_parent = NULL;
         const cl_uint one = 1;

@@ -253,9 +253,8 @@ void gs_job_add(cl_event end)
 
 void gs_job_look(void)
 {
-    if (!atomic_load_explicit(&gs_job_open, memory_order_relaxed) || gs_forked())
-        return;
-    if (!atomic_load_explicit(&jobs.reads, memory_order_relaxed))
+    if (!atomic_load_explicit(&gs_job_open, memory_order_relaxed) || gs_forked() ||
+        !atomic_load_explicit(&jobs.reads, memory_order_relaxed))
         return;
     GS_LOCKED(&jobs.lock);
     if (atomic_load(&gs_job_open) && atomic_load(&jobs.reads)) {

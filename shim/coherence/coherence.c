@@ -498,10 +498,9 @@ cl_int gs_ready_events(struct gs_command *cmd, struct gs_mem *src, unsigned from
         err = gs_events_share_all(wait, &cmd->before);
     if (!err)
         err = gs_compound_await(cmd->ctx, wait);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (places[i]->ready && !err)
             err = gs_events_share(wait, places[i]->ready);
-    }
     return err;
 }
 

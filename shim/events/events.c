@@ -2,7 +2,6 @@
 #include "shim/events/events.h"
 
 #include "common/lock/rank.h"
-#include "common/log.h"
 #include "common/memory.h"
 #include "common/clock.h"
 

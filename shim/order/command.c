@@ -136,9 +136,7 @@ cl_int gs_command_order(struct gs_command *cmd)
     for (struct gs_queue *q = cmd->ctx->queues; q && !err; q = q->next) {
         if (q == cmd->q ? cmd->n_wait && !q->out_of_order : own_only)
             continue;
-        if (gs_above_order.is_empty(q, q == cmd->q))
-            continue;
-        if (own_only && q->out_of_order)
+        if (gs_above_order.is_empty(q, q == cmd->q) || (own_only && q->out_of_order))
             continue;
         if (q != cmd->q)
             gs_above_order.close(q->o.handle);

@@ -3,8 +3,6 @@
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
-
-#include "shim/driver/enqueue.h"
 #include "shim/driver/upward.h"
 #include "shim/report/report.h"
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 
-#include "common/clock.h"
 #include "shim/driver/enqueue.h"
 #include "shim/process/process.h"
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/lock/locked.h"
 #include "common/lock/rank.h"
 
 #include "shim/process/threads.h"
@@ -111,13 +112,12 @@ static void copy_share(struct gs_pool *p, struct gs_copy_job *job)
 static void *copy_jobs(void *arg)
 {
     struct gs_pool *p = arg;
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     while (!p->stopping)
         if (p->first)
             copy_share(p, p->first);
         else
             pthread_cond_wait(&p->called, &p->lock);
-    pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
@@ -171,19 +171,17 @@ void gs_pool_submit(struct gs_pool *p, struct gs_copy_job *job)
 {
     cut(p, job);
     job->next = NULL;
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     *p->last = job;
     p->last = &job->next;
     pthread_cond_broadcast(&p->called);
-    pthread_mutex_unlock(&p->lock);
 }
 
 void gs_pool_wait(struct gs_pool *p, struct gs_copy_job *job)
 {
-    pthread_mutex_lock(&p->lock);
+    GS_LOCKED(&p->lock);
     while (job->taken < job->cut.n)
         copy_share(p, job);
     while (job->left)
         pthread_cond_wait(&p->ended, &p->lock);
-    pthread_mutex_unlock(&p->lock);
 }
