@@ -192,46 +192,47 @@ static bool map_at_home(const struct gs_command *cmd, struct gs_mem *m, const st
     return stays;
 }
 
+/* Can the driver's map wait without the context's lock? */
+static bool may_wait_unlocked(const struct gs_home *h, const struct gs_mem *m, struct gs_range mapped)
+{
+    const struct gs_op *op = &h->cmd.op;
+    return op->blocking && !h->cmd.units && !(op->kind == GS_OP_MAP_IMAGE && gs_group()->parent) &&
+           !gs_home_is_invalid(m->root, mapped);
+}
+
 /* `may_be_ours`: the driver would take it. `needs`: the flags as far as bytes have to come home. */
 static void *map_object(struct gs_command *cmd, struct gs_mem *m, struct gs_mapping *what, bool may_be_ours,
                         cl_map_flags needs, cl_int *errcode_ret)
 {
-    const bool of_image = cmd->op.kind == GS_OP_MAP_IMAGE;
+    const struct gs_range none = {0, 0}, all = gs_window_range(m, 0, m->size);
     struct gs_home h;
     cl_event own = NULL;
-    if (!gs_host_may(m, cmd->op.map_flags))
-        return hand_out(NULL, CL_INVALID_OPERATION, errcode_ret);
+    cl_int err = CL_INVALID_OPERATION;
     what->write = cmd->op.map_flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
-    cl_int err;
-    if (map_at_home(cmd, m, what, &err))
+    if (!gs_host_may(m, cmd->op.map_flags) || map_at_home(cmd, m, what, &err))
         return hand_out(*cmd->op.mapped, err, errcode_ret);
     gs_home_begin(&h, cmd, needs & CL_MAP_READ);
-    if (needs & CL_MAP_WRITE_INVALIDATE_REGION)
-        gs_home_need(&h, m, (struct gs_range){0, 0});
-    else
-        gs_home_need(&h, m, is_read_beyond(m, needs) ? gs_window_range(m, 0, m->size) : what->range);
+    gs_home_need(&h, m, needs & CL_MAP_WRITE_INVALIDATE_REGION ? none : is_read_beyond(m, needs) ? all : what->range);
     err = gs_home_ready(&h);
     struct gs_mapping *map = new_mapping(what);
-    if (!map)
-        return hand_out(NULL, gs_home_end(&h, CL_OUT_OF_HOST_MEMORY), errcode_ret);
-    map->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
-    if (!map->ours) {
-        err = h.err;
-        if (!err && cmd->op.blocking && !h.cmd.units && !(of_image && gs_group()->parent) &&
-            !gs_home_is_invalid(m->root, what->range)) {
-            h.used = m;
-            err = map_blocking(cmd, m, map, h.n, h.v);
-            return hand_out(*cmd->op.mapped, gs_home_end(&h, err), errcode_ret);
-        }
-        if (!err)
-            err = map_by_driver(&h, &own);
+    err = map ? err : CL_OUT_OF_HOST_MEMORY;
+    what->ours = !err && may_be_ours && map_ours(&h, m, map, &own);
+    err = err ? err : h.err;
+    if (!err && !what->ours && may_wait_unlocked(&h, m, what->range)) {
+        h.used = m;
+        err = map_blocking(cmd, m, map, h.n, h.v);
+        return hand_out(*cmd->op.mapped, gs_home_end(&h, err), errcode_ret);
+    }
+    if (!err && !what->ours) {
+        err = map_by_driver(&h, &own);
         map->ptr = *cmd->op.mapped;
     }
-    *what = *map;
-    if (err)
-        free(map);
-    else
+    if (!err) {
+        map->ours = what->ours;
         remember(m, map);
+        *what = *map;
+    } else
+        free(map);
     err = gs_home_end_and_wait(&h, err, own);
     if (err && what->ours)
         map_failed(cmd->ctx, m, what->ptr);
