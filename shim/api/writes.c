@@ -14,18 +14,33 @@ static bool is_of_other_gpu(const struct gs_home *h)
     return h->cmd.units && job->n == 1 && job->place[0] && there.end - there.begin == root->size;
 }
 
-/* Where the bytes go, of which t is the transfer home. None: home. `other`: is_of_other_gpu. Tasks may lack devices. */
-static cl_int find_targets(const struct gs_home *h, const struct gs_op_run *t, bool other, struct gs_extents *s)
+/* Finds h->runs, of which t is the transfer home, and what they wait for. False: home. `other`: is_of_other_gpu. */
+static bool find_targets(struct gs_home *h, const struct gs_op_run *t, bool other, struct gs_extents *s)
 {
     struct gs_mem *root = h->dst.m->root;
     struct gs_op_run there = *t;
+    cl_int err = CL_SUCCESS;
     if (other) {
         there.place = h->job.place[0];
         there.op.dst = gs_replica_at(root, there.place).mem;
-        return gs_extents_add(s, &there);
-    }
-    const bool may = !h->cmd.units || h->job.n == h->cmd.ctx->n;
-    return may ? gs_host_targets(root, h->dst.range, t, s) : CL_SUCCESS;
+        err = gs_extents_add(s, &there);
+    } else if (!h->cmd.units || h->job.n == h->cmd.ctx->n) /* tasks may lack devices */
+        err = gs_host_targets(root, h->dst.range, t, s);
+    for (unsigned i = 0; i < s->n && !err; i++)
+        err = gs_ready_events(&h->cmd, root, 0, root, s->v[i].place, &h->ready);
+    h->runs = s->v;
+    h->n_runs = s->n;
+    return !err && s->n;
+}
+
+/* Does the ring take the write? A call that blocks is not to wait for other queues' commands. */
+static bool is_carried(struct gs_home *h)
+{
+    const bool asks =
+        !h->cmd.op.blocking || !h->cmd.ctx->queues->next || gs_staging_is_ready(&h->ready, h->cmd.op.region[0]);
+    const bool carries = asks && gs_ring_prepare(h);
+    h->vain = asks && !carries;
+    return carries;
 }
 
 /* Writes to the GPU of a job without the ring. */
@@ -59,27 +74,18 @@ static cl_int invalidate_and_carry(struct gs_home *h, cl_event *own)
 
 bool gs_write_to_place(struct gs_home *h, const struct gs_op_run *t, cl_event *own)
 {
-    struct gs_mem *root = h->dst.m->root;
+    const struct gs_mem *root = h->dst.m->root;
+    struct gs_context *ctx = h->cmd.ctx;
     struct gs_extents s = {0};
-    const bool blocks = h->cmd.op.blocking, other = is_of_other_gpu(h);
-    bool goes = (other || atomic_load(&h->cmd.ctx->spread)) && gs_home_is_valid(h) && !h->err && !root->shared &&
-                !root->image && !atomic_load(&h->cmd.ctx->user_events) && !gs_given_up(h->cmd.ctx) &&
-                !gs_home_is_in_use(h);
+    const bool other = is_of_other_gpu(h);
+    if (!(other || atomic_load(&ctx->spread)) || !gs_home_is_valid(h) || h->err || root->shared || root->image ||
+        atomic_load(&ctx->user_events) || gs_given_up(ctx) || gs_home_is_in_use(h))
+        return false;
     const bool ring =
-        goes && (blocks || gs_home_may_carry(h)) && gs_staging_may_carry(h->cmd.ctx, t->op.ptr, t->op.region[0]);
-    goes = goes && (ring || other) && find_targets(h, t, other, &s) == CL_SUCCESS && s.n;
-    h->runs = s.v;
-    h->n_runs = s.n;
-    for (unsigned i = 0; i < s.n && goes; i++)
-        goes = gs_ready_events(&h->cmd, root, 0, root, s.v[i].place, &h->ready) == CL_SUCCESS;
-    /* A call that blocks is not to wait for other queues' commands. */
-    const bool asks =
-        goes && ring && (!blocks || !h->cmd.ctx->queues->next || gs_staging_is_ready(&h->ready, t->op.region[0]));
-    const bool carries = asks && gs_ring_prepare(h);
-    h->vain = asks && !carries;
-    /* Where a device is lost, home may not be. */
-    if (carries)
-        goes = invalidate_and_carry(h, own) == CL_SUCCESS;
+        (h->cmd.op.blocking || gs_home_may_carry(h)) && gs_staging_may_carry(ctx, t->op.ptr, t->op.region[0]);
+    bool goes = (ring || other) && find_targets(h, t, other, &s);
+    if (goes && ring && is_carried(h))
+        goes = invalidate_and_carry(h, own) == CL_SUCCESS; /* where a device is lost, home may not be */
     else
         goes = goes && other && write_units(h, s.v, own) == CL_SUCCESS;
     if (goes && !h->cmd.marker)
