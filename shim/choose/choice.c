@@ -295,8 +295,11 @@ static double gain_of(const struct ways *w)
     return w->single - w->split + w->reads.gain;
 }
 
-/* On one device: its time, and what comes home. Split: the parts, and what goes there and comes home. Of both, what
- * recurs counts in full, and what is brought once as its share of the launches to come (`more`). */
+/* Of the bytes that move, those that recur (..._again) count in full. The rest is brought once, and counts as its share
+ * of the launches to come (`more`), less what other kernels gain by it:
+ *   single = kernel + gather_again + (gather - gather_again) / more
+ *   split  = parts + merge + plan + scatter_again + leave_again + (first + brought - shared) / more
+ * A split's known time has the merge in it. */
 static struct ways predict(const struct gs_history *h, const struct gs_machine *m, const struct gs_forecast *o,
                            enum gs_link link)
 {
