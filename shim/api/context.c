@@ -142,11 +142,11 @@ void gs_context_list_update(struct gs_context *c)
     }
 }
 
-static struct gs_context *track(cl_context handle, const struct gs_group *g, unsigned n)
+static void track(cl_context handle, const struct gs_group *g, unsigned n)
 {
     struct gs_context *c = gs_new_lines(sizeof *c);
     if (!c)
-        return NULL;
+        return;
     c->n = n;
     memcpy(c->dev, g->dev, n * sizeof *c->dev);
     const enum gs_transfer_path path = gs_settings()->transfer;
@@ -162,14 +162,13 @@ static struct gs_context *track(cl_context handle, const struct gs_group *g, uns
         free(c->paths);
         free(c->pool);
         free(c);
-        return NULL;
+        return;
     }
     pthread_mutex_init(&c->lock, NULL);
     gs_rank_lock(&c->lock, GS_RANK_CONTEXT);
     gs_insert(&c->o, GS_CONTEXT, handle, NULL);
     c->o.ctx = c;
     gs_context_list_update(c);
-    return c;
 }
 
 /* Pooled memory lies on all of the group's devices. */

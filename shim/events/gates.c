@@ -181,19 +181,14 @@ cl_int gs_event_end(cl_event event, cl_int status)
 
 /* ---- the driver's function ---- */
 
-cl_int gs_release_now(cl_mem mem)
-{
-    return gates.release(mem);
-}
-
-static void release_later(void *mem)
+void gs_release_now(void *mem)
 {
     gates.release(mem);
 }
 
 static cl_int CL_API_CALL release(cl_mem mem)
 {
-    return mem && gs_gate_waits(release_later, mem, false) ? CL_SUCCESS : gates.release(mem);
+    return mem && gs_gate_waits(gs_release_now, mem, false) ? CL_SUCCESS : gates.release(mem);
 }
 
 static void loaded(struct _cl_icd_dispatch *table)

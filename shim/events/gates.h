@@ -18,7 +18,7 @@ bool gs_gates_start(void);
  * False: the caller calls it. Waits a moment for gates that are being opened. always: is put off in any case. */
 bool gs_gate_waits(void (*of)(void *), void *object, bool always);
 
-/* Releases an object that no command has as an argument. */
-cl_int gs_release_now(cl_mem mem);
+/* Releases a memory object that no command has as an argument. */
+void gs_release_now(void *mem);
 
 #endif
