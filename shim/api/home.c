@@ -285,7 +285,7 @@ static unsigned find_facts(struct gs_home *h)
     if (!t || !sound || h->vain || gs_home_is_in_use(h))
         return facts;
     const bool ring = (op->blocking || gs_home_may_carry(h)) &&
-                      gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_prepare(h);
+                      gs_staging_may_carry(h->cmd.ctx, gs_staged_host(t).at, gs_staged_bytes(t)) && gs_ring_takes(h);
     return facts | (ring ? GS_FACT_RING : 0);
 }
 

@@ -148,7 +148,7 @@ static inline bool gs_mem_has(const struct gs_mem *m, uint64_t offset, uint64_t 
 
 /* gs_staging_may_carry has said yes: does the transfer h->runs go through the ring? If so, a blocking call has its
  * marker, since memory that the call reads may be written until then; another call has entered the ring. */
-bool gs_ring_prepare(struct gs_home *h);
+bool gs_ring_takes(struct gs_home *h);
 
 /* Around a transfer that the call carries, entered and left with the context locked, which is unlocked in between:
  * gs_carry_begin, and gs_carry_end with *own as the event. */

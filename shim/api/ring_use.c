@@ -16,7 +16,7 @@ void gs_ring_wrote(struct gs_home *h)
     traffic->left = left;
 }
 
-bool gs_ring_prepare(struct gs_home *h)
+bool gs_ring_takes(struct gs_home *h)
 {
     struct gs_queue *q = h->cmd.q;
     const struct gs_range r = gs_home_side(h)->range;

@@ -38,7 +38,7 @@ static bool is_carried(struct gs_home *h)
 {
     const bool asks =
         !h->cmd.op.blocking || !h->cmd.ctx->queues->next || gs_staging_is_ready(&h->ready, h->cmd.op.region[0]);
-    const bool carries = asks && gs_ring_prepare(h);
+    const bool carries = asks && gs_ring_takes(h);
     h->vain = asks && !carries;
     return carries;
 }

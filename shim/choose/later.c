@@ -83,7 +83,7 @@ void gs_later_write(struct gs_program *p)
     gs_debug("a program is left to gpusparc-compile: %s", id);
 }
 
-void gs_later_prepared(struct gs_program *p)
+void gs_later_compiled(struct gs_program *p)
 {
     char id[GS_HASH_HEX_BYTES];
     if (atomic_exchange(&p->later, DONE) != WRITTEN)

@@ -67,8 +67,8 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size)
         look_near(t);
     if (t) {
         t->used = true;
-        t->prepare_ns = gs_prepared_ns(t, k->program);
-        t->compile_ns = gs_prepare_compile_ns(k->program);
+        t->prepare_ns = gs_prepare_ns(t, k->program);
+        t->compile_ns = gs_compile_ns(k->program);
     }
     gs_measured_look();
     return t;

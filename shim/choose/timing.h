@@ -20,7 +20,7 @@ struct gs_timing *gs_timing_of(struct gs_kernel *k, struct gs_size *size);
 /* A large blocking read took so long, with no command before it, of bytes on one device or on several. Any thread. */
 void gs_timing_read(uint64_t bytes, uint64_t took_ns, bool several);
 
-/* Is a launch worth planning? If not, counts it, and *reason says why. `prepared`: the program is translated. */
+/* Is a launch worth planning? If not, counts it, and *reason says why. `prepared`: the program is. */
 bool gs_timing_may_plan(struct gs_timing *t, bool prepared, const char **reason);
 
 /* Waits a little for a measurement that will soon say how long the launch takes (in auto mode) or where to cut it (in
@@ -159,8 +159,8 @@ bool gs_later_look(struct gs_program *p);
 /* Later processes would gain if the program were compiled: writes a job, once. Locks as gs_later_look. */
 void gs_later_write(struct gs_program *p);
 
-/* This process has prepared the program itself. */
-void gs_later_prepared(struct gs_program *p);
+/* This process has compiled the program itself. */
+void gs_later_compiled(struct gs_program *p);
 
 /* Has this process written a job that isn't done yet? */
 bool gs_later_written(void);

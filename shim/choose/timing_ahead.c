@@ -122,7 +122,7 @@ static bool on_cpu(void)
  * (bench/results/h200x2.md). A build much quicker than the text's size suggests came from the driver's cache, so then
  * the size counts: NVIDIA's compiler takes 2.3 s for CLBlast's 138 KB, PoCL 2.5 s for 370 KB and two devices
  * (Mandelbulber). PoCL's builds say little, since most compiling comes with the first launches. */
-double gs_prepare_compile_ns(const struct gs_program *p)
+double gs_compile_ns(const struct gs_program *p)
 {
     enum { CPU_BYTE_NS = 4000, BYTE_NS = 16000, CACHED = 8 };
     const double built = (double)atomic_load(&p->build_ns), bytes = (double)atomic_load(&p->text_bytes);
@@ -131,7 +131,7 @@ double gs_prepare_compile_ns(const struct gs_program *p)
     return built > BYTE_NS * bytes / CACHED ? built : BYTE_NS * bytes;
 }
 
-double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p)
+double gs_prepare_ns(const struct gs_timing *t, const struct gs_program *p)
 {
     const double own = (double)atomic_load(&p->prepare_ns), before = t->prepare_ns;
     return own > 0 ? own : before > 0 ? before : AGAIN * (double)atomic_load(&p->built_ns);
@@ -201,7 +201,7 @@ static void leave_for_later(struct gs_timing *t, struct gs_program *p)
         gs_later_write(p);
 }
 
-void gs_prepare_later(struct gs_timing *t)
+void gs_leave_for_later(struct gs_timing *t)
 {
     struct gs_program *p = gs_find_hold(GS_PROGRAM, atomic_exchange(&t->asks, NULL));
     if (p && atomic_load(&p->id) == t->at->program) /* else the handle is another's by now */
@@ -258,8 +258,8 @@ void gs_timing_prepare_known(struct gs_program *p, const char *name)
     gs_later_look(p);
     pthread_mutex_lock(&gs_book.lock);
     for (struct gs_timing *t = NULL; (t = gs_book_next(t, program, name, p->o.ctx->n));) {
-        t->compile_ns = gs_prepare_compile_ns(p);
-        t->prepare_ns = gs_prepared_ns(t, p);
+        t->compile_ns = gs_compile_ns(p);
+        t->prepare_ns = gs_prepare_ns(t, p);
         worth |= will_split(t);
     }
     pthread_mutex_unlock(&gs_book.lock);
@@ -276,14 +276,14 @@ static bool may_gain(struct gs_program *p)
     for (struct gs_timing *t = NULL; !pays && (t = gs_book_next(t, program, NULL, p->o.ctx->n));) {
         struct gs_history h = t->h;
         h.launches++; /* the launch that asks may not be counted yet */
-        t->compile_ns = gs_prepare_compile_ns(p);
+        t->compile_ns = gs_compile_ns(p);
         pays = gs_choice_may_gain(&h, &gs_book.machine, t->at->n, gs_prepare_cost_ns(t));
     }
     return pays;
 }
 
 /* Keeps the time that preparing took, even if no launch follows. Splits may need our own kernels. Any thread. */
-static void prepared(struct gs_program *p)
+static void compiled(struct gs_program *p)
 {
     enum { MANY = 4 };
     const uint64_t program = atomic_load(&p->id);
@@ -296,10 +296,10 @@ static void prepared(struct gs_program *p)
         atomic_store(&p->prepare_ns, (uint64_t)(AGAIN * took));
     for (struct gs_timing *t = NULL; program && (t = gs_book_next(t, program, NULL, p->o.ctx->n));)
         t->prepare_ns = (double)atomic_load(&p->prepare_ns);
-    gs_later_prepared(p);
+    gs_later_compiled(p);
     pthread_mutex_unlock(&gs_book.lock);
     if (gs_threads_own())
         gs_own_compile(p->o.ctx);
 }
 
-const struct gs_above_plan gs_above_plan = {.pays = may_gain, .prepared = prepared};
+const struct gs_above_plan gs_above_plan = {.pays = may_gain, .compiled = compiled};

@@ -68,16 +68,16 @@ bool gs_measured_has_room(void);
 /* timing_ahead.c */
 
 /* How long compiling will take at least, before it has ever been done. */
-double gs_prepare_compile_ns(const struct gs_program *p);
+double gs_compile_ns(const struct gs_program *p);
 
 /* How long preparing the program took, here or in an earlier process; 0: unknown. With the lock held. */
-double gs_prepared_ns(const struct gs_timing *t, const struct gs_program *p);
+double gs_prepare_ns(const struct gs_timing *t, const struct gs_program *p);
 
 /* What preparing the program now costs the application, to be won by launches to come. With the lock held. */
 double gs_prepare_cost_ns(const struct gs_timing *t);
 
 /* The application has waited: is t->asks to be compiled for later processes? Without locks. */
-void gs_prepare_later(struct gs_timing *t);
+void gs_leave_for_later(struct gs_timing *t);
 
 /* timing.c */
 

@@ -303,7 +303,7 @@ void gs_timing_after_wait(const struct gs_stretch *before, cl_int err)
     pthread_mutex_unlock(&gs_book.lock);
     for (unsigned i = 0; i < before->n; i++)
         if (before->seen[i].of->asks)
-            gs_prepare_later(before->seen[i].of);
+            gs_leave_for_later(before->seen[i].of);
 }
 
 void gs_timing_learn(struct gs_timing *t, const struct gs_trial *split, struct gs_taken *spent, cl_event end)

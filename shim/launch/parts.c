@@ -94,7 +94,7 @@ static cl_int start_together(struct gs_launching *l, const struct gs_plan *plan)
 }
 
 /* Fills in how part p runs, with a spare kernel. */
-static cl_int prepare_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p)
+static cl_int set_part(struct gs_launching *l, const struct gs_plan *plan, unsigned p)
 {
     cl_int err;
     struct gs_kernel_run *run = &l->part.run[p];
@@ -119,7 +119,7 @@ static cl_int let_leave(struct gs_launching *l, const struct gs_plan *plan)
 }
 
 /* All that may fail for lack of memory, before anything runs. */
-static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan)
+static cl_int ready_parts(struct gs_launching *l, struct gs_plan *plan)
 {
     l->choice.trial.asked_ns = gs_now_ns() - gs_paths_made_ns(l->cmd.ctx);
     cl_int err = gs_command_order(&l->cmd);
@@ -127,7 +127,7 @@ static cl_int prepare_parts(struct gs_launching *l, struct gs_plan *plan)
         err = CL_INVALID_CONTEXT;
     for (unsigned p = 0; p < plan->n_parts && !err; p++) {
         GS_LABEL(part, (int)p);
-        err = prepare_part(l, plan, p);
+        err = set_part(l, plan, p);
         if (!err)
             err = gs_events_share_all(&l->part.ready[p], &l->cmd.before);
     }
@@ -269,7 +269,7 @@ static void write_off(const struct gs_launching *l, const struct gs_plan *plan)
 
 /* No part runs, but transfers to parts are on their way; later commands must come after these. cmd->before is left out:
  * each refused launch would add those events again. */
-static void leave_prepared(const struct gs_launching *l, const struct gs_plan *plan)
+static void leave_ready(const struct gs_launching *l, const struct gs_plan *plan)
 {
     for (unsigned p = 0; p < plan->n_parts; p++)
         for (cl_uint i = 0; i < l->part.ready[p].n; i++)
@@ -303,7 +303,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
         l->cmd.spent = gs_taken_new();
         l->choice.trial.measured = l->cmd.spent;
     }
-    cl_int err = prepare_parts(l, plan);
+    cl_int err = ready_parts(l, plan);
     if (!err)
         err = run_parts(l, plan, went);
     if (err)
@@ -311,7 +311,7 @@ cl_int gs_launch_parts(struct gs_launching *l, struct gs_plan *plan, cl_event *e
     if (err && *went)
         *went = take_back(l, plan) != CL_SUCCESS;
     else if (err)
-        leave_prepared(l, plan);
+        leave_ready(l, plan);
     if (!err) {
         err = join_parts(l, plan, event);
         if (err)

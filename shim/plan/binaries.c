@@ -66,7 +66,7 @@ void gs_binary_keep(struct gs_program *p, const void *binary, size_t bytes)
     if (p->compiled || p->linked || p->refusal || p->from_binary || !p->source || !p->options)
         return;
     const bool includes = has_directive(p->source) || strstr(p->options, "-include");
-    const char *headers = includes ? gs_prepare_headers(p) : "";
+    const char *headers = includes ? gs_translated_headers(p) : "";
     FILE *f = headers ? open_memstream(&text, &size) : NULL;
     if (!f)
         return;

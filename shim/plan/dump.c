@@ -82,7 +82,7 @@ void gs_dump_built(struct gs_program *p, cl_int err)
     if (!gs_settings()->dump)
         return;
     if (!err)
-        gs_prepare_headers(p);
+        gs_translated_headers(p);
     GS_LOCKED(&p->lock);
     name_program(p, name);
     if (!p->n_units)

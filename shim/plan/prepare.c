@@ -388,7 +388,7 @@ static void compile_program(struct gs_program *p, bool useful, uint64_t begin_ns
         compare_code(p);
     const uint64_t end = gs_now_ns();
     atomic_store(&p->prepare_ns, end - begin_ns);
-    gs_above_plan.prepared(p);
+    gs_above_plan.compiled(p);
     gs_debug("a program was translated in %llu us and compiled for %u devices in %llu us",
              (unsigned long long)(translated - begin_ns) / 1000, p->o.ctx->n,
              (unsigned long long)(end - translated) / 1000);
@@ -487,7 +487,7 @@ const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, co
     return s;
 }
 
-const char *gs_prepare_headers(struct gs_program *p)
+const char *gs_translated_headers(struct gs_program *p)
 {
     GS_LOCKED(&p->lock);
     if (!p->summary && !p->refusal && !p->prepared)

@@ -12,15 +12,15 @@
  * Takes the program's lock; may take long. */
 const struct gs_kernel_summary *gs_prepare(struct gs_kernel *k, bool compile, const char **reason);
 
-/* Is all of that done, so that gs_prepare is quick? */
+/* Is the program prepared, so that gs_prepare is quick: translated, and compiled if that is of any use? */
 bool gs_prepared(struct gs_program *p);
 
-/* Has a thread do that, and waits most_ns at most; unless most_ns is 0, call without the context's lock. */
+/* Has a thread prepare the program, and waits most_ns at most; unless most_ns is 0, call without the context's lock. */
 void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns);
 
 /* Translates a program, if need be, and returns which headers on disk were included (see gs_summary.headers); NULL: the
  * program can't be translated. Takes the program's lock; may take long. */
-const char *gs_prepare_headers(struct gs_program *p);
+const char *gs_translated_headers(struct gs_program *p);
 
 /* A kernel object of the translated program for one launch on a place: the arguments are the caller's until
  * gs_spare_kernel_give. Any thread. Null with the error in *err. */

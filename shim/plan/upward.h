@@ -8,8 +8,8 @@
 struct gs_above_plan {
     /* The program is translated: does compiling the translation pay for any kernel? Any thread. */
     bool (*pays)(struct gs_program *p);
-    /* The program is prepared. Any thread. */
-    void (*prepared)(struct gs_program *p);
+    /* The program has been compiled. Any thread. */
+    void (*compiled)(struct gs_program *p);
 };
 extern const struct gs_above_plan gs_above_plan;
 
