@@ -8,11 +8,8 @@
 static bool may_await_list(const struct gs_command *cmd)
 {
     bool may = true;
-    for (cl_uint i = 0; cmd->wait && i < cmd->n_wait && may; i++) {
-        cl_context of = NULL;
-        may = cmd->wait[i] && gs_real()->clGetEventInfo(cmd->wait[i], CL_EVENT_CONTEXT, sizeof of, &of, NULL) == 0 &&
-              of == cmd->ctx->o.handle;
-    }
+    for (cl_uint i = 0; cmd->wait && i < cmd->n_wait && may; i++)
+        may = cmd->wait[i] && gs_event_context(cmd->wait[i]) == cmd->ctx->o.handle;
     return may;
 }
 

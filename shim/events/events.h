@@ -44,6 +44,14 @@ static inline bool gs_event_ended(cl_event event)
     return gs_event_status(event) <= CL_COMPLETE;
 }
 
+/* Null: it is no event. */
+static inline cl_context gs_event_context(cl_event event)
+{
+    cl_context of = NULL;
+    gs_real()->clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof of, &of, NULL);
+    return of;
+}
+
 /* Have all ended by that time? Spins: being called back takes longer than an idle queue's marker. */
 bool gs_events_ended_by(const struct gs_events *e, uint64_t end_ns);
 

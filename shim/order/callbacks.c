@@ -139,12 +139,7 @@ static void CL_CALLBACK call(cl_event event, cl_int status, void *data)
 /* Is the event of a context of ours, whose lock the application may wait for in its callback? */
 static bool is_of_our_context(cl_event event)
 {
-    cl_context handle = NULL;
-    struct gs_context *ctx = NULL;
-    if (gs_group()->platform &&
-        gs_real()->clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof handle, &handle, NULL) == CL_SUCCESS)
-        ctx = gs_find(GS_CONTEXT, handle);
-    return ctx;
+    return gs_group()->platform && gs_find(GS_CONTEXT, gs_event_context(event));
 }
 
 cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)

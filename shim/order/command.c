@@ -77,13 +77,6 @@ cl_int gs_command_list(const struct gs_command *cmd)
     return cmd->n_wait && !cmd->wait ? CL_INVALID_EVENT_WAIT_LIST : CL_SUCCESS;
 }
 
-static bool is_own(const struct gs_command *cmd, cl_event event)
-{
-    cl_context of = NULL;
-    return event && gs_real()->clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof of, &of, NULL) == CL_SUCCESS &&
-           of == cmd->ctx->o.handle;
-}
-
 /* A marker behind the wait list, without nulls and other contexts' events: the driver judges these when it gets the
  * command itself with the unchanged list. */
 static cl_int mark_list(struct gs_command *cmd)
@@ -91,7 +84,8 @@ static cl_int mark_list(struct gs_command *cmd)
     struct gs_events named = {0};
     cl_int err = CL_SUCCESS;
     for (cl_uint i = 0; i < cmd->n_wait && !err; i++)
-        err = is_own(cmd, cmd->wait[i]) ? gs_events_share(&named, cmd->wait[i]) : CL_SUCCESS;
+        if (cmd->wait[i] && gs_event_context(cmd->wait[i]) == cmd->ctx->o.handle)
+            err = gs_events_share(&named, cmd->wait[i]);
     if (!err)
         err = add_marker(&cmd->before, cmd->q->o.handle, named.n, named.v);
     gs_events_free(&named);

@@ -357,10 +357,8 @@ static cl_int take_wait(struct gs_pool_command *c, cl_uint n, const cl_event *wa
 {
     cl_int err = gs_list_is_valid(n, wait) ? CL_SUCCESS : CL_INVALID_EVENT_WAIT_LIST;
     for (cl_uint i = 0; i < n && !err; i++) {
-        cl_context of = NULL;
         err = gs_events_share(&c->wait, wait[i]);
-        gs_real()->clGetEventInfo(wait[i], CL_EVENT_CONTEXT, sizeof of, &of, NULL);
-        if (!err && of != c->q->o.ctx->o.handle)
+        if (!err && gs_event_context(wait[i]) != c->q->o.ctx->o.handle)
             err = CL_INVALID_CONTEXT;
     }
     return err == CL_INVALID_EVENT ? CL_INVALID_EVENT_WAIT_LIST : err;
