@@ -181,13 +181,12 @@ static bool is_busy(struct gs_timing *t, const struct gs_command *cmd)
 static void await_beside(struct gs_timing *t, const struct gs_command *cmd, const struct gs_program *p)
 {
     enum { MOST_BUSY_NS = 2000000000 };
-    const struct timespec little = {0, 100000};
     const uint64_t begin_ns = gs_now_ns();
     if (gs_in_callback() || !atomic_load(&p->preparing) || !is_busy(t, cmd))
         return;
     flush(cmd);
     while (atomic_load(&p->preparing) && is_busy(t, cmd) && gs_now_ns() - begin_ns < MOST_BUSY_NS)
-        nanosleep(&little, NULL);
+        nanosleep(&(struct timespec){0, 100000}, NULL);
 }
 
 static void leave_for_later(struct gs_timing *t, struct gs_program *p)

@@ -424,10 +424,9 @@ bool gs_prepared(struct gs_program *p)
 
 static void await_thread(const struct gs_program *p, uint64_t most_ns)
 {
-    const struct timespec little = {0, 100000};
     const uint64_t begin_ns = gs_now_ns();
     while (atomic_load(&p->preparing) && gs_now_ns() - begin_ns < most_ns)
-        nanosleep(&little, NULL);
+        nanosleep(&(struct timespec){0, 100000}, NULL);
 }
 
 void gs_prepare_by_thread(struct gs_program *p, uint64_t most_ns)

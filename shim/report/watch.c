@@ -58,8 +58,7 @@ static void hear_out(void)
     enum { PATIENCE_MS = 100, MOST_MS = 2000 };
     unsigned left = atomic_load(&watched.under_way);
     for (int quiet = 0, all = 0; left && quiet < PATIENCE_MS && all < MOST_MS && !gs_forked(); quiet++, all++) {
-        const struct timespec ms = {0, 1000000};
-        nanosleep(&ms, NULL);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
         const unsigned now = atomic_load(&watched.under_way);
         if (now != left)
             quiet = 0;

@@ -99,10 +99,9 @@ static void *probe_and_open(void *arg)
 
 static void await_thread(const struct gs_peer *p, int64_t patience_ms)
 {
-    const struct timespec ms = {0, 1000000};
     for (const uint64_t end = gs_now_ns() + (uint64_t)patience_ms * 1000000;
          atomic_load(&p->state) == OPENING && gs_now_ns() < end;)
-        nanosleep(&ms, NULL);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
 static bool start_thread(struct gs_peer *p)
