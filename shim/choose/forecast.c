@@ -150,10 +150,8 @@ int gs_forecast(struct gs_trial *t, struct gs_timing *of, const struct gs_plan *
         for (unsigned p = 0; p < plan->n_parts && !err; p++)
             err = add_part(t, u, p);
         shared += shared_in_turn(gs_traffic(u->root), of) * (double)(o->scatter.bytes + o->leave.bytes - before);
-        if (u->writes == GS_COMPARED) {
-            for (unsigned p = 0; p < plan->n_parts; p++)
-                add_move(&o->merge, u->window.end - u->window.begin, 1);
-        }
+        for (unsigned p = 0; p < plan->n_parts && u->writes == GS_COMPARED; p++)
+            add_move(&o->merge, u->window.end - u->window.begin, 1);
         for (unsigned p = 1; p < plan->n_parts && u->reduced[p].n; p++) /* range by range */
             for (size_t r = 0; r < u->reduced[p].n; r++)
                 add_move(&o->merge, u->reduced[p].v[r].end - u->reduced[p].v[r].begin, 1);

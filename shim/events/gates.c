@@ -35,8 +35,7 @@ GS_RANKED(gates.lock, GS_RANK_GATES);
 
 static __thread bool within; /* the caller is opening a gate, or is the thread that releases */
 
-/* What leads to the gate among those with its hash; to null: it isn't shut. With the lock held, as for the next ones.
- */
+/* What leads to the gate among those with its hash; to null: it isn't shut. With the lock, as for the next ones. */
 static struct entry **find(cl_event gate)
 {
     struct entry **at = &gates.shut[((uintptr_t)gate >> 4) % HASHES];

@@ -172,9 +172,7 @@ cl_int gs_launch_counted(struct gs_launching *l, cl_event *event)
  * may compute other last bits, without leave to reorder; nor if a work-group may wait for another. */
 static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summary *k)
 {
-    if (!l->cmd.op.local && (k->reqd[0] || k->uses_group))
-        return false;
-    if (k->reorders && !gs_settings()->allow_reorder)
+    if ((!l->cmd.op.local && (k->reqd[0] || k->uses_group)) || (k->reorders && !gs_settings()->allow_reorder))
         return false;
     for (uint32_t i = 0; k->refusal && i < k->n_args; i++)
         if (k->args[i].atomic == GS_ATOMIC_OTHER && !k->args[i].escapes &&
@@ -187,9 +185,7 @@ static bool may_be_cut(const struct gs_launching *l, const struct gs_kernel_summ
 const struct gs_kernel_summary *gs_launch_translation(struct gs_launching *l)
 {
     const char *why;
-    if (l->k->svm_info || gs_given_up(l->cmd.ctx) || gs_in_callback())
-        return NULL;
-    if (l->job.place[0] == 0 && !l->is_long)
+    if (l->k->svm_info || gs_given_up(l->cmd.ctx) || gs_in_callback() || (l->job.place[0] == 0 && !l->is_long))
         return NULL;
     const struct gs_kernel_summary *k = l->summary ? l->summary : gs_prepare(l->k, true, &why);
     return k && may_be_cut(l, k) ? k : NULL;

@@ -369,8 +369,7 @@ static bool translate_program(struct gs_program *p)
 }
 
 /* Prepares a program that is translated (begun at `begin_ns`), with its lock held: compiles it, if it is useful. A
- * thread of ours is inside the driver meanwhile, a thread of the application during the whole launch
- * (shim/launch/launch.c). */
+ * thread of ours is inside the driver meanwhile, a thread of the application during the whole launch. */
 static void compile_program(struct gs_program *p, bool useful, uint64_t begin_ns)
 {
     p->prepared = true;
