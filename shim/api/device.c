@@ -43,12 +43,6 @@ static void say_no_gpu(cl_device_type asked)
                 program_invocation_short_name);
 }
 
-/* Is a part of the CPU the answer to who asks for a GPU? */
-static bool part_passes_for_gpu(const struct gs_group *g, cl_device_type asked)
-{
-    return g->sub_devices && asked & CL_DEVICE_TYPE_GPU && !(asked & (g->type | CL_DEVICE_TYPE_DEFAULT));
-}
-
 /* Says so the first time, if nobody has said of which devices the application gets parts. */
 static void note_taken_for_gpu(const struct gs_group *g)
 {
@@ -78,7 +72,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
                    ? CL_INVALID_DEVICE_TYPE
                    : CL_DEVICE_NOT_FOUND;
     }
-    if (devices && part_passes_for_gpu(g, device_type))
+    if (devices && g->sub_devices && device_type & CL_DEVICE_TYPE_GPU &&
+        !(device_type & (g->type | CL_DEVICE_TYPE_DEFAULT)))
         note_taken_for_gpu(g);
     if (num_devices)
         *num_devices = n;

@@ -35,12 +35,6 @@ static double mean(const struct gs_stretches *s)
     return (s->sum - s->longest + s->next) / s->n;
 }
 
-/* Is it time to judge? After 8, 16, 32 and 64 stretches. */
-static bool are_many(const struct gs_stretches *s)
-{
-    return s->n >= GS_STRETCHES_KEPT && (s->n & (s->n - 1)) == 0;
-}
-
 static void judge(struct gs_together *g)
 {
     if (mean(&g->split) > worse * mean(&g->one)) {
@@ -84,8 +78,9 @@ void gs_stretch_learn(struct gs_together *g, double all_ns, double single_ns, bo
         add(split ? &g->split : &g->one, all_ns / single_ns);
     if (g->state == GS_STRETCH_ASKED && g->one.n >= ENOUGH && g->one.n * SHARE >= g->split.n) {
         judge(g);
-    } else if (g->state == GS_STRETCH_FREE && split && are_many(&g->split) && g->n >= g->until &&
-               mean(&g->split) > suspicious) {
+    } else if (g->state == GS_STRETCH_FREE && split && g->split.n >= GS_STRETCHES_KEPT &&
+               (g->split.n & (g->split.n - 1)) == 0 && /* after 8, 16, 32 and 64 stretches */
+               g->n >= g->until && mean(&g->split) > suspicious) {
         g->state = GS_STRETCH_ASKED;
         g->one = (struct gs_stretches){0};
     }

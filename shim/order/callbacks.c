@@ -136,15 +136,11 @@ static void CL_CALLBACK call(cl_event event, cl_int status, void *data)
     free(c);
 }
 
-/* Is the event of a context of ours, whose lock the application may wait for in its callback? */
-static bool is_of_our_context(cl_event event)
-{
-    return gs_group()->platform && gs_find(GS_CONTEXT, gs_event_context(event));
-}
-
 cl_int gs_callbacks_set(cl_event event, cl_int type, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data)
 {
-    struct callback *c = notify && is_of_our_context(event) ? malloc(sizeof *c) : NULL;
+    /* Is it of a context of ours, whose lock the application may wait for in its callback? */
+    const bool ours = notify && gs_group()->platform && gs_find(GS_CONTEXT, gs_event_context(event));
+    struct callback *c = ours ? malloc(sizeof *c) : NULL;
     atomic_store(&calling.ever, true);
     if (!c)
         return gs_real()->clSetEventCallback(event, type, notify, data);
