@@ -272,7 +272,6 @@ void gs_wait_ended(void)
         gs_units_await();
     if (!atomic_load(&gs_deferred_list.loose))
         gs_job_look();
-    gs_callbacks_await();
 }
 
 bool gs_queue_is_idle(struct gs_queue *q)
