@@ -6,6 +6,14 @@
 #include "shim/report/report.h"
 #include "shim/coherence/coherence.h"
 
+static bool has_all_args(const struct gs_kernel *k)
+{
+    cl_uint i = 0;
+    while (i < k->n_args && k->args[i].set)
+        i++;
+    return i == k->n_args;
+}
+
 /* Are sizes, arguments and wait list there to look at? A malformed launch goes to the driver, for its error code. */
 static bool well_formed(const struct gs_launching *l)
 {
@@ -14,10 +22,7 @@ static bool well_formed(const struct gs_launching *l)
     for (cl_uint d = 0; d < l->cmd.op.dims; d++)
         if (!l->cmd.op.global[d] || (l->cmd.op.local && !l->cmd.op.local[d]))
             return false;
-    for (cl_uint i = 0; i < l->k->n_args; i++)
-        if (!l->k->args[i].set)
-            return false;
-    return true;
+    return has_all_args(l->k);
 }
 
 static bool find_mems(struct gs_launching *l)
@@ -362,6 +367,9 @@ cl_int gs_launch(const struct gs_command *cmd, struct gs_kernel *k)
     cl_int err = gs_command_list(cmd);
     if (err && !gs_group()->pocl) /* which takes an address of no events of launches, though of no other command */
         return err;
+    /* Behind a gate NVIDIA's driver would take it, and fail it and what comes after it later (docs/drivers.md). */
+    if (by_units && !gs_given_up(cmd->ctx) && !has_all_args(k))
+        return CL_INVALID_KERNEL_ARGS;
     if (!by_units)
         gs_queue_close(cmd->queue); /* there may have been a daemon until now */
     if (!by_units && gs_launch_route(facts_of_call(cmd, k, NULL)) == GS_ROUTE_DRIVER && launch_at_home(cmd, NULL, &err))

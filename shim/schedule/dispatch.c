@@ -125,12 +125,13 @@ static cl_int make(struct gs_deferred *h)
     return err ? err : keep_queues(h);
 }
 
-/* Does the wait list have an unended event other than the last in the queue? */
+/* Does the wait list have an unended event other than the last in the queue, or one that the driver would refuse? */
 static bool waits_for_others(const struct gs_units *to)
 {
     bool waits = false;
     for (cl_uint i = 0; i < to->n_wait && !waits; i++)
-        waits = gs_event_status(to->wait[i]) != CL_COMPLETE && !gs_is_last_event(to->queue, to->wait[i]);
+        waits = (gs_event_status(to->wait[i]) != CL_COMPLETE && !gs_is_last_event(to->queue, to->wait[i])) ||
+                gs_event_context(to->wait[i]) != to->q->o.ctx->o.handle;
     return waits;
 }
 

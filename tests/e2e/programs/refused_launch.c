@@ -68,6 +68,45 @@ static void behind_one_that_runs(cl_program p, cl_mem m)
     CL(clReleaseKernel(k));
 }
 
+/* A launch whose kernel has an argument that was never set, behind others, and others behind it. */
+static void with_unset_argument(cl_program p, cl_kernel k, cl_mem m)
+{
+    const size_t global = N, local = 100;
+    cl_kernel half = kernel_of(p, "set");
+    int refused = 0;
+    set_mem(half, 0, m);
+    for (cl_uint i = 0; i < REFUSED; i++) {
+        set_uint(k, 1, i);
+        launch(queue, k, N, 100, 0, NULL, NULL);
+        refused +=
+            clEnqueueNDRangeKernel(queue, half, 1, NULL, &global, &local, 0, NULL, NULL) == CL_INVALID_KERNEL_ARGS;
+    }
+    printf("with an argument unset: %d\n", refused);
+    show_buffer("after them", queue, m, 0, N * 4);
+    CL(clReleaseKernel(half));
+}
+
+/* Commands behind launches, whose wait list is an ended event of another context. */
+static void behind_foreign_event(cl_kernel k, cl_mem m)
+{
+    const uint32_t zero = 0;
+    cl_int err, refused = 0;
+    cl_context other = new_context();
+    cl_event event;
+    MADE(event, clCreateUserEvent(other, &err));
+    CL(clSetUserEventStatus(event, CL_COMPLETE));
+    for (cl_uint i = 0; i < REFUSED; i++) {
+        launch(queue, k, N, 100, 0, NULL, NULL);
+        err = i % 2 ? clEnqueueCopyBuffer(queue, m, m, 0, N * 2, N * 2, 1, &event, NULL)
+                    : clEnqueueFillBuffer(queue, m, &zero, sizeof zero, 0, N * 4, 1, &event, NULL);
+        refused += err == CL_INVALID_CONTEXT;
+    }
+    printf("behind another context's event: %d\n", refused);
+    show_buffer("after these", queue, m, 0, N * 4);
+    CL(clReleaseEvent(event));
+    CL(clReleaseContext(other));
+}
+
 int main(void)
 {
     static const uint32_t zero[N];
@@ -87,5 +126,7 @@ int main(void)
     odd_lists(k, m);
     show_buffer("untouched", queue, m, 0, sizeof zero);
     behind_one_that_runs(p, m);
+    with_unset_argument(p, k, m);
+    behind_foreign_event(k, m);
     return FINISH(m, k, p);
 }
