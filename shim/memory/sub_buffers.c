@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See object.h, section sub_buffers.c. */
+#include <unistd.h>
 
 #include "common/lock/locked.h"
 #include "common/lock/rank.h"
@@ -17,6 +18,7 @@ struct gs_place_window {
     bool again; /* was LEFT, and is used again: older than the application knows */
     bool heard; /* see gs_sub_buffer_callback */
     bool early; /* goes without waiting for newer windows */
+    bool met;   /* overlaps one that was there although the application had released it: see let_go_later */
 };
 
 static struct {
@@ -45,7 +47,7 @@ static bool lies_below(const struct gs_place_window *w, bool used)
 
 static bool may_go(const struct gs_place_window *w)
 {
-    return w->state == LEFT && (w->early || !lies_below(w, false));
+    return w->state == LEFT && (w->early || !(w->met || lies_below(w, false)));
 }
 
 static struct gs_place_window *next_to_go(struct gs_place_window *w)
@@ -64,18 +66,50 @@ static void take_out(struct gs_place_window **newest, struct gs_place_window *w)
     free(w);
 }
 
-void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window *w)
+/* Releases w, or none if it is null, and what may go then. With the lock held. */
+static void let_go(struct gs_place_window **newest, struct gs_place_window *w)
 {
-    struct gs_place_window **newest = &root->bytes->place[place].made;
-    GS_LOCKED(&windows.lock);
-    set_state(w, LEFT);
-    for (w = may_go(w) ? w : NULL; w; w = windows.outlasting ? next_to_go(*newest) : NULL) {
+    for (; w; w = windows.outlasting ? next_to_go(*newest) : NULL) {
         set_state(w, GOING); /* stays in the list, so that older windows wait for the driver's call */
         pthread_mutex_unlock(&windows.lock);
         gs_release_now(w->mem); /* may call the application back */
         pthread_mutex_lock(&windows.lock);
         take_out(newest, w);
     }
+}
+
+/* Windows that have met wait for the application's user events, in the thread that releases: behind such an event their
+ * commands may stand in a queue though their gates are open, and NVIDIA's driver crashes then (docs/drivers.md). */
+static void let_go_later(void *object)
+{
+    enum { PAUSE_US = 2000 };
+    struct gs_mem *root = object;
+    if (atomic_load(&root->o.ctx->user_events)) {
+        usleep(PAUSE_US);
+        gs_gate_waits(let_go_later, root, true);
+        return;
+    }
+    pthread_mutex_lock(&windows.lock);
+    for (unsigned i = 0; i < root->o.ctx->n; i++) {
+        for (struct gs_place_window *w = root->bytes->place[i].made; w; w = w->older)
+            w->met = w->met && w->state != LEFT;
+        let_go(&root->bytes->place[i].made, next_to_go(root->bytes->place[i].made));
+    }
+    pthread_mutex_unlock(&windows.lock);
+    gs_drop(&root->o);
+}
+
+void gs_window_leave(struct gs_mem *root, unsigned place, struct gs_place_window *w)
+{
+    pthread_mutex_lock(&windows.lock);
+    const bool later = w->met && !w->early;
+    set_state(w, LEFT);
+    let_go(&root->bytes->place[place].made, may_go(w) ? w : NULL);
+    pthread_mutex_unlock(&windows.lock);
+    if (!later)
+        return;
+    gs_hold(&root->o);
+    gs_gate_waits(let_go_later, root, true);
 }
 
 bool gs_sub_buffer_released(struct gs_mem *m)
@@ -138,6 +172,9 @@ struct gs_place_window *gs_window_make(struct gs_mem *root, unsigned place, cons
         free(w);
         return NULL;
     }
+    for (struct gs_place_window *n = windows.outlasting || place ? w->older : NULL; n; n = n->older)
+        if ((place || n->state != USED) && gs_ranges_overlap(n->range, w->range))
+            w->met = n->met = true; /* beside the first place it isn't known what the application has released */
     if (w->older)
         w->older->newer = w;
     return *newest = w;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* overlaps renewed|nested|chained|heard: sub-buffers that overlap, let go while their commands wait for a user event,
- * in orders that NVIDIA's driver takes: of two that exist at a time the newer one goes first. heard: the end of one is
- * heard of while a newer one over it is still there. */
+/* overlaps renewed|nested|chained|heard|marked: sub-buffers that overlap, let go while their commands wait for a user
+ * event, in orders that NVIDIA's driver takes: of two that exist at a time the newer one goes first. heard: the end of
+ * one is heard of while a newer one over it is still there. marked: used before a user event is made, which the
+ * application marks at both its ends by asking for the platform's profile. */
 #include "plain.h"
 
 enum { N = 1 << 18, LOCAL = 16 }; /* several units on a GPU, too */
@@ -109,6 +110,32 @@ static void heard(void)
     CL(clReleaseMemObject(newer));
 }
 
+static void mark(void)
+{
+    char text[64];
+    CL(clGetPlatformInfo(platform, CL_PLATFORM_PROFILE, sizeof text, text, NULL));
+}
+
+static void marked(void)
+{
+    for (cl_uint i = 0; i < 12; i++) {
+        cl_mem older = window(0, N / 2), newer;
+        SET(bump, older, i);
+        launch(queue, bump, N / 2, LOCAL, 0, NULL, NULL);
+        CL(clReleaseMemObject(older));
+        newer = window(N / 4, N / 2);
+        SET(bump, newer, i + 1);
+        launch(queue, bump, N / 2, LOCAL, 0, NULL, NULL);
+        CL(clReleaseMemObject(newer));
+        begin();
+        mark();
+        CL(clFlush(queue));
+        sleep_ms(20);
+        mark();
+        end("marked");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static uint32_t host[N];
@@ -124,6 +151,8 @@ int main(int argc, char **argv)
         nested();
     else if (strcmp(way, "chained") == 0)
         chained();
+    else if (strcmp(way, "marked") == 0)
+        marked();
     else
         heard();
     return FINISH(all, bump, p);
