@@ -263,7 +263,7 @@ W
   if [ -n "${PROGRAMS:-}" ]; then
     printf '%s\n' $PROGRAMS
   else
-    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name read_behind_user_event ! -name read_before_waiting_launch ! -name lock_counter -printf '%f
+    find "$programs" -maxdepth 1 -type f -executable ! -name '*.so' ! -name read_behind_user_event ! -name read_before_waiting_launch ! -name lock_counter ! -name callbacks_in_time -printf '%f
 ' | sort
     printf '%s\n' "pooled 16384 "{stencil,matrices,gathers,reduction,windows,invalidates} "stress 7 300 4" "crowd 7 60 3"
   fi | xargs -P "$at_once" -L 1 bash -c 'right "$@"' - | tee "$work/rights"
