@@ -217,13 +217,6 @@ static struct gs_deferred *hold_back(const struct gs_units *units, bool may_chai
     return h;
 }
 
-/* Does the command need no event of its own? While no other application is connected, the first launch of a shared unit
- * needs none, until the unit's end is asked for. An event makes each launch take NVIDIA's driver 4 us more. */
-static bool goes_without(const struct gs_deferred *h)
-{
-    return h->sharing == GS_SHARE_OPEN && gs_is_taken(h) && gs_app_is_sole();
-}
-
 /* The first unit is enqueued, with the event `first` or without (null): a marker is enqueued later if the unit's end is
  * asked for (close_unit in unit_ends.c). *end, unless `end` is null, is the caller's: the event of the last unit. */
 static void let_go(struct gs_deferred *h, cl_event first, cl_event *end)
@@ -264,8 +257,11 @@ static cl_int run_apart(const struct gs_units *units, bool may_chain, cl_event *
         return units->n == 1 && is_of_wait_list(err)
                    ? units->enqueue(units->work, 0, units->queue, units->n_wait, units->wait, end)
                    : err;
+    /* While no other application is connected, the first launch of a shared unit needs no event of its own until the
+     * unit's end is asked for. An event makes each launch take NVIDIA's driver 4 us more. */
+    const bool needs_event = end || h->sharing != GS_SHARE_OPEN || !gs_is_taken(h) || !gs_app_is_sole();
     err = units->enqueue(units->work, 0, units->queue, h->open ? 1 : units->n_wait, h->open ? &h->open : units->wait,
-                         end || !goes_without(h) ? &first : NULL);
+                         needs_event ? &first : NULL);
     if (!err) {
         let_go(h, first, end);
     } else { /* the units' work stays the caller's */
