@@ -168,8 +168,10 @@ cl_int gs_home_run(struct gs_home *h, const struct gs_op *op, cl_event *own)
     const cl_int err = enqueue(h, &to, &run, &end);
     if (err)
         return err;
-    if (queue != h->cmd.queue)
+    if (queue != h->cmd.queue) {
         gs_real()->clFlush(queue);
+        gs_compound_add(h->cmd.q, end, &h->extra); /* somebody must hold what it waits for (PoCL, docs/drivers.md) */
+    }
     return gs_finish_single(&h->cmd, end, 0, own);
 }
 
